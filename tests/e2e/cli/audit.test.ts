@@ -21,6 +21,8 @@ const RECORDS = {
   'receivers list': 'reads',
   'receivers test': 'testReceiver',
   'receivers disable': 'disableReceiver',
+  'receivers pause': 'pauseReceiver',
+  'receivers resume': 'resumeReceiver',
   'receivers enable': 'enableReceiver',
   'deliveries list': 'reads',
   'deliveries show': 'reads',
@@ -133,6 +135,10 @@ test('commands about receivers and deliveries leave one entry each when they cha
   await expectRecorded('receivers disable', locking, { ...about, reason }, { action: 'lockReceiver' });
   expect(await recordedBy(() => run('receivers', 'disable', ...locking))).toEqual([]);
   await expectRecorded('receivers enable', [registered.id], about, { action: 'unlockReceiver' });
+  await expectRecorded('receivers pause', [registered.id, '--reason', reason], { ...about, reason });
+  expect(await recordedBy(() => run('receivers', 'pause', registered.id, '--reason', reason))).toEqual([]);
+  await expectRecorded('receivers resume', [registered.id], about);
+  expect(await recordedBy(() => run('receivers', 'resume', registered.id))).toEqual([]);
   const callback = { target: callbackIdOf(emitted.taskId), workspaceId: workspace.id };
   await expectRecorded('receivers disable', [callback.target], callback, { action: 'disableCallback' });
   await expectRecorded('receivers enable', [callback.target], callback, { action: 'enableCallback' });

@@ -59,6 +59,15 @@ describeWithBrowser('an operator with the console', () => {
     await operator.page.authenticate({ username, password });
     await operator.open(`${api.origin}/admin/search?q=${locked.id}`);
     await operator.press('button', host);
+    await operator.press('button', 'Pause');
+    await operator.sees('loses no try, redeliveries too');
+    await operator.type('Reason', 'It rests');
+    await operator.press('button', 'Pause');
+    await operator.sees('The platform holds back what is sent to it: It rests. Only the platform');
+    await operator.press('button', 'Resume');
+    await operator.sees('What waits is sent now');
+    await operator.press('button', 'Resume');
+    await operator.sees('Resumed.');
     await operator.press('button', 'Lock');
     await operator.sees('its customer can’t enable or change it');
     await operator.type('Reason', 'Its host asked us to stop');
@@ -74,7 +83,7 @@ describeWithBrowser('an operator with the console', () => {
     const { webhooks } = await workspace.listReceivers();
     expect(webhooks.find(({ id }) => id === locked.id)).toMatchObject({ disabledReason: 'locked' });
     await customer.sees('Rotate secret', 'Remove');
-    for (const action of ['Enable', 'Edit', 'Send test event', 'Lock', 'Lift the lock']) {
+    for (const action of ['Enable', 'Edit', 'Send test event', 'Pause', 'Lock', 'Lift the lock']) {
       expect(shown.split('\n')).not.toContain(action);
     }
 

@@ -282,6 +282,95 @@ describe('herald receivers', () => {
   });
 });
 
+describe('a pause', () => {
+  const pausing = (method: 'POST' | 'DELETE', key: string | undefined, id: string, body?: object) =>
+    herald.request(method, `/api/public/webhooks/${id}/pause`, {
+      ...(body && { body }),
+      ...(key !== undefined && { key }),
+    });
+
+  test('holds back all but test events, says why, and only an operator lifts it', async () => {
+    const { hook, workspace, registered, deliveries } = await startScene();
+    const { id } = registered;
+    const key = await operatorLink(workspace);
+    const paused = {
+      enabled: true,
+      pausedAt: expect.any(String) as string,
+      pausedReason: REASON,
+      health: { state: 'paused' },
+    };
+    expect(bodyOf(await pausing('POST', key, id, { reason: REASON }), 200)).toMatchObject(paused);
+    const emitted = [await deliveries.emit(), await deliveries.emit()];
+    const patched = await deliveries.patchReceiver(registered, { enabled: true, pausedAt: null, description: 'mine' });
+    expect(patched).toMatchObject({ ...paused, description: 'mine', health: { backlog: 2 } });
+    for (const caller of [undefined, workspace.key, await customerLink(workspace)]) {
+      const { status } = await pausing('DELETE', caller, id);
+      expect([401, 403]).toContain(status);
+    }
+    const tested = await workspace.request('POST', `/api/public/webhooks/${id}/test`, { body: {} });
+    expect(bodyOf(tested, 200)).toMatchObject({ delivered: true });
+    expect(hook.requests).toHaveLength(1);
+    const headers = basic(OPERATOR_ENV.OPERATOR_USER, OPERATOR_ENV.OPERATOR_PASSWORD);
+    const waiting = await herald.request('GET', `/api/operator/receivers?limit=50&find=${id}`, { headers });
+    expect(bodyOf(waiting, 200)).toMatchObject({
+      receivers: [
+        { group: id, stopped: true, due: 2, why: expect.stringContaining('An operator has paused it') as string },
+      ],
+    });
+    const overview = bodyOf(await herald.request('GET', '/api/operator/overview', { headers }), 200);
+    expect(overview).toMatchObject({
+      findings: expect.arrayContaining([
+        expect.objectContaining({ level: 'warning', code: 'receivers_paused' }),
+      ]) as object[],
+    });
+    const { text } = await herald.request('GET', '/metrics', { headers });
+    expect(text).toMatch(/^herald_receiver_due_deliveries\{[^}]*state="stopped"\} 2$/m);
+
+    const resumed = bodyOf(await pausing('DELETE', key, id), 200);
+    expect(resumed).not.toHaveProperty('pausedAt');
+    for (const { to } of emitted) await deliveries.waitForStatus(to(registered), 'delivered');
+    const sent = hook.requests.slice(1).map(({ headers }) => headers['x-service-delivery']);
+    expect(sent.sort()).toEqual(emitted.map(({ to }) => to(registered)).sort());
+    const { entries } = await auditTrailOf(herald).list({ workspaceId: workspace.id, limit: 10 });
+    const doer = { by: expect.stringMatching(/^plk_/) as string, user: 'olga', target: id };
+    const acts = entries.filter(({ action }) => /pause|resume/.test(action));
+    expect(acts).toMatchObject([
+      { ...doer, action: 'resumeReceiver' },
+      { ...doer, action: 'pauseReceiver', reason: REASON },
+    ]);
+    expect(refusedAs(await pausing('POST', key, UNKNOWN, {}))).toMatchObject({ status: 404 });
+    expect(refusedAs(await pausing('DELETE', key, UNKNOWN))).toMatchObject({ status: 404 });
+  });
+
+  test('is the same by herald receivers pause and resume, and shows in lists and queues', async () => {
+    const { workspace, registered, deliveries } = await startScene();
+    const run = (...args: readonly string[]) => runCli(args, { ...herald.topology.env, ...ENV });
+    const { id } = registered;
+    expect((await run('receivers', 'pause', id, '--reason', REASON)).stdout).toMatch(
+      /^Paused wh_\w+\. Its deliveries wait/,
+    );
+    const again = `${id} is paused already; nothing was changed.`;
+    expect((await run('receivers', 'pause', id, '--reason', REASON)).stdout).toBe(again);
+    const emitted = await deliveries.emit();
+    expect((await run('receivers', 'list', '--workspace', workspace.id)).stdout).toContain(
+      `paused (by an operator: ${REASON})`,
+    );
+    const { receivers } = JSON.parse((await run('queues', '--json')).stdout) as { receivers: object[] };
+    expect(receivers).toContainEqual(expect.objectContaining({ receiver: id, state: 'stopped', due: 1 }));
+    expect((await run('queues')).stdout).toMatch(new RegExp(`${id}.*paused by an operator`));
+    expect((await run('deliveries', 'show', emitted.to(registered))).stdout).toContain(
+      'when an operator resumes its receiver',
+    );
+    expect((await run('receivers', 'resume', id)).stdout).toMatch(/^Resumed wh_\w+\. What waits is sent now/);
+    await deliveries.waitForStatus(emitted.to(registered), 'delivered');
+    expect((await run('receivers', 'resume', id)).stdout).toBe(`${id} is not paused; nothing was changed.`);
+    await run('receivers', 'pause', id);
+    await deliveries.patchReceiver(registered, { enabled: false });
+    expect((await run('receivers', 'resume', id)).stdout).toContain('which is disabled');
+    expect(await run('receivers', 'pause', UNKNOWN)).toMatchObject({ code: 1 });
+  });
+});
+
 test('a 410 that comes after the lock leaves the lock as it is', async () => {
   let answer: (status: number) => void = () => undefined;
   const held = new Promise<number>((resolve) => {

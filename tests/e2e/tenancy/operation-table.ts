@@ -74,6 +74,8 @@ export const CALLS: Readonly<Record<string, Call>> = {
   openWorkspace: { params: ['workspace'], isOperators: true },
   lockReceiver: { params: ['receiver'], isOperatorLinks: true },
   unlockReceiver: { params: ['receiver'], isOperatorLinks: true },
+  pauseReceiver: { params: ['receiver'], isOperatorLinks: true },
+  resumeReceiver: { params: ['receiver'], isOperatorLinks: true },
   isAlive: { params: [], isOpen: true },
   isReady: { params: [], isOpen: true },
   readStartPage: { params: [], isOpen: true },

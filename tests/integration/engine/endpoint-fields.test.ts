@@ -24,12 +24,15 @@ test('an attempt loads all that is known of its endpoint', async () => {
   await receivers.patch(workspaceId, id, { url: 'https://other.example.com/in', headers }, NOW);
   const delivery = await engine.acceptOne(receiver, NOW);
   await receivers.lock(workspaceId, id, 'Because.', NOW);
+  await receivers.pause(workspaceId, id, 'It rests.', NOW);
   await engine.redis.hset(engine.keys.endpoint(id), { fails: '2', failAt: '5', okAt: '4', okFrom: '3', told: '5' });
   const found = await receivers.find(workspaceId, id);
   expect(found).toMatchObject({
     disabledReason: 'locked',
     disabledBy: 'platform',
     lockedReason: 'Because.',
+    pausedAt: NOW,
+    pausedReason: 'It rests.',
     rateLimit: { perSecond: 3 },
     ordering: 'task',
     orderingTimeoutMs: 60_000,

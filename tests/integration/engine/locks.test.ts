@@ -244,3 +244,70 @@ test('an API of an earlier version that enables it, which knows no lock, lifts t
   expect(await receivers.patch(workspaceId, id, { enabled: false, by: 'key_1' }, NOW)).toBe(true);
   expect(await receivers.find(workspaceId, id)).toMatchObject({ disabledReason: 'by_request', disabledBy: 'key_1' });
 });
+
+describe('a receiver that the platform has paused', () => {
+  const idsOf = (jobs: Awaited<ReturnType<Engine['worker']['reserve']>>) => jobs.map(({ id }) => id);
+
+  test('gets nothing, redeliveries included, until it is resumed, and then all of it in order', async () => {
+    const receiver = await engine.register();
+    const { workspaceId, id } = receiver;
+    const { receivers } = engine.stores;
+    const failed = await engine.acceptOne(receiver, NOW);
+    await engine.settle(failed, NOW, 'failed');
+    const first = await engine.acceptOne(receiver, NOW);
+    expect(await receivers.pause(workspaceId, id, REASON, NOW)).toBe(true);
+    const second = await engine.acceptOne(receiver, NOW + 1);
+    await engine.log.redeliver(workspaceId, failed, NOW + 1);
+    expect(idsOf(await engine.worker.reserve(NOW + 2))).toEqual([]);
+    expect(await receivers.find(workspaceId, id)).toMatchObject({
+      enabled: true,
+      pausedAt: NOW,
+      pausedReason: REASON,
+    });
+    expect(await receivers.resume(workspaceId, id, NOW + 3)).toBe(true);
+    expect(await receivers.find(workspaceId, id)).not.toHaveProperty('pausedAt');
+    expect(idsOf(await engine.worker.reserve(NOW + 3))).toEqual([failed, first, second]);
+    for (const each of [failed, first, second]) await engine.record(each, { now: NOW + 4 });
+  });
+
+  test.each<{ change: EndpointPatch; what: string }>([
+    { what: 'enables it', change: { enabled: true } },
+    { what: 'gives it another url', change: { url: 'https://other.example.com/in' } },
+    { what: 'gives it a rate', change: { rateLimit: { perSecond: 5 } } },
+  ])('stays paused when its customer $what, and loses nothing', async ({ change }) => {
+    const receiver = await engine.register();
+    const { workspaceId, id } = receiver;
+    const { receivers } = engine.stores;
+    await receivers.pause(workspaceId, id, undefined, NOW);
+    const waits = await engine.acceptOne(receiver, NOW);
+    expect(await receivers.patch(workspaceId, id, { ...change, by: 'key_1' }, NOW + 1)).toBe(true);
+    expect(await receivers.find(workspaceId, id)).toMatchObject({ pausedAt: NOW });
+    expect(idsOf(await engine.worker.reserve(NOW + 60_000))).toEqual([]);
+    await receivers.resume(workspaceId, id, NOW + 60_000);
+    expect(idsOf(await engine.worker.reserve(NOW + 60_000))).toEqual([waits]);
+    await engine.record(waits, { now: NOW + 60_001 });
+  });
+
+  test('can be disabled, which cancels what waits, and is paused still when it is enabled again', async () => {
+    const receiver = await engine.register();
+    const { workspaceId, id } = receiver;
+    const { receivers } = engine.stores;
+    await receivers.pause(workspaceId, id, undefined, NOW);
+    const canceled = await engine.acceptOne(receiver, NOW);
+    await receivers.patch(workspaceId, id, { enabled: false }, NOW + 1);
+    for await (const ended of engine.worker.purges.purge(id, () => NOW + 2)) expect(ended).toHaveLength(1);
+    expect(await engine.statusOf(canceled)).toBe('canceled');
+    await receivers.lock(workspaceId, id, REASON, NOW + 3);
+    await receivers.unlock(workspaceId, id, NOW + 4);
+    expect(await receivers.find(workspaceId, id)).toMatchObject({ enabled: true, pausedAt: NOW });
+    const waits = await engine.acceptOne(receiver, NOW + 5);
+    expect(idsOf(await engine.worker.reserve(NOW + 6))).toEqual([]);
+    expect(await engine.waitingFor(id)).toEqual([waits]);
+    // A pause that is asked for again has been there since the first.
+    await receivers.pause(workspaceId, id, 'Another.', NOW + 7, NOW);
+    expect(await receivers.find(workspaceId, id)).toMatchObject({ pausedAt: NOW, pausedReason: 'Another.' });
+    expect(await receivers.remove(workspaceId, id, NOW + 8)).toBe(true);
+    expect(await receivers.pause(workspaceId, id, undefined, NOW + 9)).toBe(false);
+    expect(await receivers.resume(workspaceId, id, NOW + 9)).toBe(false);
+  });
+});

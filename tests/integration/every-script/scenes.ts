@@ -458,6 +458,15 @@ const endpoints: readonly Scene[] = [
     },
   },
   {
+    script: 'PATCH_RECEIVER_LUA',
+    when: 'it is paused',
+    mustWorkWhenFull: true,
+    async arrange({ fill, now }) {
+      const { workspaceId, plain } = await fill();
+      return ({ receivers }) => receivers.pause(workspaceId, plain.id, 'Because.', now);
+    },
+  },
+  {
     script: 'PATCH_CALLBACK_LUA',
     async arrange({ fill, createTask, now }) {
       const { workspaceId } = await fill();

@@ -1,3 +1,4 @@
+import { createGroupReader, createQueueStateReader } from '@herald/queue';
 import { waitFor } from '@herald/test-kit';
 import { createQueueScripts } from './queue-scripts.ts';
 import { findFaults } from './read-queue.ts';
@@ -69,4 +70,75 @@ test.each<{ when: string; tookMs: number; isLifted: boolean }>([
   await queue.end(urgent[0]?.handle ?? '', { outcome: 'answered', tookMs, hasSucceeded: true });
   expect((await scripts.reserve()).map(({ id }) => id)).toEqual(isLifted ? ['waits'] : []);
   expect(await findFaults(queue)).toEqual([]);
+});
+
+describe('a group that its owner has stopped', () => {
+  const START = 1_800_000_000_000;
+  async function setUp() {
+    let now = START;
+    const queue = await startQueue(() => now);
+    const deps = {
+      prefix: queue.keys.prefix,
+      defineScript: (_name: string, lua: string) => queue.scriptOn(queue.redis, lua),
+      now: () => now,
+    };
+    const scripts = createQueueScripts(queue, () => now);
+    return {
+      queue,
+      scripts,
+      groups: createGroupReader(deps),
+      readState: createQueueStateReader(deps),
+      take: async () => (await scripts.reserve()).map(({ id }) => id),
+      passMs: (ms: number) => {
+        now += ms;
+      },
+      [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose](),
+    };
+  }
+
+  test('gives no job, not even an urgent one, and then all in their order', async () => {
+    await using set = await setUp();
+    const { queue } = set;
+    await queue.add({ group: 'g', id: 'first' }, { group: 'other', id: 'elsewhere' });
+    await queue.stop('g', true);
+    await queue.add({ group: 'g', id: 'second' }, { group: 'g', id: 'urgent', jobClass: 'urgent' });
+    expect(await set.take()).toEqual(['elsewhere']);
+    expect(await set.readState()).toMatchObject({
+      waiting: 0,
+      delayed: 3,
+      byHealth: { flowing: { groups: 0 }, stopped: { groups: 1, due: 3, oldestDueAt: START } },
+    });
+    expect(await set.readState()).not.toHaveProperty('oldestDueAt');
+    expect(await set.groups.find('g')).toMatchObject({ isStopped: true, waiting: 3, due: 3 });
+    expect(await findFaults(queue)).toEqual([]);
+    await queue.stop('g', false);
+    expect(await set.groups.find('g')).toMatchObject({ isStopped: false });
+    expect(await set.take()).toEqual(['urgent', 'first', 'second']);
+    expect(await findFaults(queue)).toEqual([]);
+  });
+
+  test('stays so when nothing waited, when what is known of it has expired, and whatever becomes of its jobs', async () => {
+    await using set = await setUp();
+    const { queue, scripts } = set;
+    await queue.add({ group: 'g', id: 'in work' }, { group: 'g', id: 'removed' }, { group: 'g', id: 'stays' });
+    const [job] = await scripts.reserve({ rooms: [0, 1, 1, 0] });
+    await queue.stop('g', true);
+    await queue.end(job?.handle ?? '', { outcome: 'unanswered', againAt: START });
+    await queue.remove('g', 'removed');
+    set.passMs(3_600_000);
+    expect(await set.take()).toEqual([]);
+    await queue.redis.del(queue.keys.group('g'));
+    set.passMs(3_600_000);
+    expect(await set.take()).toEqual([]);
+    expect(await set.groups.find('g')).toMatchObject({ isStopped: true, waiting: 2 });
+
+    await queue.stop('empty', true);
+    await queue.add({ group: 'empty', id: 'later' });
+    expect(await set.take()).toEqual([]);
+    // The owner's signal is lost: a reserve asks again by itself.
+    await queue.redis.del(`${queue.keys.prefix}stopped`);
+    set.passMs(30_000);
+    expect((await set.take()).sort()).toEqual(['in work', 'later', 'stays']);
+    expect(await findFaults(queue)).toEqual([]);
+  });
 });

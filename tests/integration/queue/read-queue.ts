@@ -56,7 +56,7 @@ export async function findFaults(queue: Queue): Promise<readonly string[]> {
       seen.add(id);
     }
     if ((await redis.pttl(keys.group(name))) === -1) faults.push(`what is known of the group ${name} never expires`);
-    const place = fields.p === 'l' || fields.p === 'f' ? 'later' : fields.p;
+    const place = ['l', 'f', 's'].includes(fields.p ?? '') ? 'later' : fields.p;
     const expected = waiting.size === 0 ? [] : [place];
     if (places.join() !== expected.join())
       faults.push(`group ${name} has ${waiting.size} waiting, stands in [${places.join()}] and says ${fields.p}`);

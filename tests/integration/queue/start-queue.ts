@@ -8,7 +8,7 @@ import { startTopology, topologyOfEnv } from '../../support/start-topology.ts';
 const PREFIX = '{q}:';
 const BLOCK_LIMIT_MS = 1_000;
 
-/** What the owner of a queue brings: jobs are hashes `j:<id>`, finished once they have `done`; `rates` has the rates of groups. */
+/** What the owner of a queue brings: jobs are hashes `j:<id>`, finished once they have `done`; `rates` and `stopped` have the terms of groups. */
 export const LOAD_LUA = /* lua */ `
 local function load(prefix, id)
   return redis.call('HGET', prefix .. 'j:' .. id, 'body') or nil
@@ -17,7 +17,9 @@ local function dueAgain(prefix, id)
   if redis.call('HEXISTS', prefix .. 'j:' .. id, 'done') == 1 then return nil end
   return ${scoreOf('usual', 0)} + (tonumber(redis.call('HGET', prefix .. 'j:' .. id, 'due')) or 0)
 end
-local function rateOf(prefix, group) return tonumber(redis.call('HGET', prefix .. 'rates', group) or '') end
+local function termsOf(prefix, group)
+  return tonumber(redis.call('HGET', prefix .. 'rates', group) or ''), redis.call('HEXISTS', prefix .. 'stopped', group) == 1
+end
 `;
 
 const ADD_LUA = /* lua */ `
@@ -43,6 +45,20 @@ ${ENQUEUE_LUA}
 local removed = {}
 for id in pairs(dequeue(ARGV[3], { unpack(ARGV, 4) }, tonumber(ARGV[2]))) do removed[#removed + 1] = id end
 return removed
+`;
+
+const STOP_LUA = /* lua */ `
+-- ARGV[1] prefix   ARGV[2] now   ARGV[3] group   ARGV[4] '1' to stop it, '0' to free it
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+if ARGV[4] == '1' then
+  redis.call('HSET', prefix .. 'stopped', ARGV[3], '1')
+  stopGroup(ARGV[3], tonumber(ARGV[2]))
+else
+  redis.call('HDEL', prefix .. 'stopped', ARGV[3])
+  freeGroup(ARGV[3], tonumber(ARGV[2]))
+end
 `;
 
 const END_LUA = /* lua */ `
@@ -109,6 +125,7 @@ export async function startQueue(now: () => number = Date.now) {
   const redis = await connect('queue');
   const add = defineScript(redis, ADD_LUA);
   const remove = defineScript(redis, REMOVE_LUA);
+  const stop = defineScript(redis, STOP_LUA);
   const end = defineScript(redis, END_LUA);
   const keys = createQueueKeys(PREFIX);
 
@@ -190,6 +207,10 @@ export async function startQueue(now: () => number = Date.now) {
     async setRate(group: string, perSecond: number): Promise<void> {
       if (perSecond === 0) await redis.hdel(`${PREFIX}rates`, group);
       else await redis.hset(`${PREFIX}rates`, group, perSecond);
+    },
+    /** Lets no job of a group go any more, or lets them go again. */
+    async stop(group: string, isStopped: boolean): Promise<void> {
+      await stop([keys.leases], [PREFIX, now(), group, isStopped ? '1' : '0']);
     },
     /** Takes out those that wait. Returns their ids. */
     async remove(group: string, ...ids: readonly string[]): Promise<readonly string[]> {

@@ -55,7 +55,7 @@ const AT_REST: QueueState = {
   isPaused: false,
   groups: 0,
   groupsNotLookedAt: 0,
-  byHealth: { flowing: NONE, breaker_open: NONE, paused: NONE },
+  byHealth: { flowing: NONE, breaker_open: NONE, paused: NONE, stopped: NONE },
 };
 
 describe('the state of a queue', () => {
@@ -246,6 +246,7 @@ describe('groups', () => {
     const open = { isOpen: true, limit: 1, unanswered: 5, nextProbeAt: START + 5_000, suspectUntil: START + 60_000 };
     expect(await set.groups.find('g')).toEqual({
       group: 'g',
+      isStopped: false,
       waiting: 2,
       due: 2,
       inWork: 0,
@@ -269,6 +270,7 @@ describe('groups', () => {
     await set.answer('g');
     expect(await set.groups.find('g')).toEqual({
       group: 'g',
+      isStopped: false,
       waiting: 0,
       due: 0,
       inWork: 0,

@@ -337,6 +337,14 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ reason: 'two\nlines' }, 'reason must be plain text on one line, without blanks around it'],
     [{ enabled: false }, 'enabled is not a field here; the only one is reason'],
   ],
+  pauseReceiver: [
+    [{ reason: 7 }, 'reason must be a string'],
+    [{ reason: null }, 'reason must be a string'],
+    [{ reason: '' }, 'reason must not be empty; leave it out to give no reason'],
+    [{ reason: 'x'.repeat(201) }, 'reason must have at most 200 characters'],
+    [{ reason: 'two\nlines' }, 'reason must be plain text on one line, without blanks around it'],
+    [{ enabled: false }, 'enabled is not a field here; the only one is reason'],
+  ],
   openWorkspace: [[{ expiresInSeconds: 60 }, 'expiresInSeconds is not a field here; the only one is readOnly']],
 };
 

@@ -1,10 +1,10 @@
-import { LockReceiver } from '@herald/core';
+import { LockReceiver, PauseReceiver } from '@herald/core';
 import { stateOf, workspaceOf } from '../http/request-state.ts';
 import { operation, type RouteTable } from '../routing/operation.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
 import { ReceiverView, toReceiverView } from './receiver-view.ts';
 
-export type LockRoutesDeps = { readonly receivers: Pick<ManageReceivers, 'lock' | 'unlock'> };
+export type LockRoutesDeps = { readonly receivers: Pick<ManageReceivers, 'lock' | 'unlock' | 'pause' | 'resume'> };
 
 /**
  * What an operator does to a receiver that its customer can't undo. The right to it is that of the link by which the
@@ -37,6 +37,28 @@ export const LOCK_ROUTES: RouteTable<LockRoutesDeps> = {
       answer: { status: 200, description: 'The enabled receiver.', schema: ReceiverView },
       async handle({ receivers }, req) {
         return toReceiverView(await receivers.unlock(workspaceOf(req), req.params.id));
+      },
+    }),
+    operation('pauseReceiver', 'POST /{id}/pause', {
+      audit: 'path',
+      summary: 'Hold back what is sent to a receiver until the platform lifts that',
+      description:
+        'Its deliveries wait, redeliveries and replays too, and lose no try; test events are still sent. Nothing that its workspace does lifts the pause: it can change, disable and remove the receiver, which stays paused. What waits for longer than deliveries are tried is then `failed` as `too_old`. A second pause replaces the reason.',
+      body: PauseReceiver,
+      answer: { status: 200, description: 'The paused receiver.', schema: ReceiverView },
+      async handle({ receivers }, req, _res, request) {
+        const paused = await receivers.pause(workspaceOf(req), req.params.id, request);
+        if (request.reason !== undefined) stateOf(req).auditFacts = { reason: request.reason };
+        return toReceiverView(paused);
+      },
+    }),
+    operation('resumeReceiver', 'DELETE /{id}/pause', {
+      audit: 'path',
+      summary: 'Let what waits for a paused receiver go',
+      description: 'What waited goes in its order. One that is disabled stays so.',
+      answer: { status: 200, description: 'The receiver, which is not paused any more.', schema: ReceiverView },
+      async handle({ receivers }, req) {
+        return toReceiverView(await receivers.resume(workspaceOf(req), req.params.id));
       },
     }),
   ],

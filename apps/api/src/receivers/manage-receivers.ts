@@ -12,6 +12,7 @@ import {
   type Endpoint,
   type EndpointId,
   type LockReceiver,
+  type PauseReceiver,
   type PatchReceiver,
   type RegisterReceiver,
   type RotateSecret,
@@ -126,6 +127,17 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
     /** Enables it, whoever disabled it. */
     async unlock(workspaceId: WorkspaceId, id: EndpointId): Promise<ReceiverWithHealth> {
       if (!(await receivers.unlock(workspaceId, id, now()))) throw new NotFoundError('receiver', id);
+      return await withHealth(await find(workspaceId, id));
+    },
+    /** Lets its deliveries wait until `resume`. One that is paused already has been so since then, for the new reason. */
+    async pause(workspaceId: WorkspaceId, id: EndpointId, { reason }: PauseReceiver): Promise<ReceiverWithHealth> {
+      const { pausedAt } = await find(workspaceId, id);
+      if (!(await receivers.pause(workspaceId, id, reason, now(), pausedAt))) throw new NotFoundError('receiver', id);
+      return await withHealth(await find(workspaceId, id));
+    },
+    /** Lets what waits go. It stays enabled or disabled as it is. */
+    async resume(workspaceId: WorkspaceId, id: EndpointId): Promise<ReceiverWithHealth> {
+      if (!(await receivers.resume(workspaceId, id, now()))) throw new NotFoundError('receiver', id);
       return await withHealth(await find(workspaceId, id));
     },
     /** Returns the new signing secret in clear, and when the old one stops being in force. */

@@ -24,7 +24,7 @@ const ReceiverHealth = z
   .strictObject({
     state: z.enum(['healthy', 'failing', 'paused', 'disabled']).meta({
       description:
-        '`failing`: the last attempt failed. `paused`: the host gave no answers, or sent `Retry-After`; deliveries wait. `disabled`: nothing is sent.',
+        '`failing`: the last attempt failed. `paused`: the receiver gave no answers, or sent `Retry-After`, or the platform has paused it (`pausedAt`); deliveries wait. `disabled`: nothing is sent.',
     }),
     since: TimeText,
     consecutiveFailures: z.int().min(0),
@@ -53,6 +53,14 @@ const ReceiverFields = {
   rateLimit: RateLimit.nullable(),
   createdAt: TimeText,
   ...DisablingFields,
+  pausedAt: TimeText.meta({
+    description:
+      'Since when the platform holds back what is sent to it. Only the platform lets it go on. Absent: it does not.',
+  }).exactOptional(),
+  pausedReason: z
+    .string()
+    .meta({ description: 'What the platform says about the pause. Absent when it says nothing.' })
+    .exactOptional(),
   headerNames: z
     .array(z.string())
     .meta({
@@ -156,7 +164,7 @@ export function toTestOutcome(sent: SentTestEvent): z.infer<typeof TestOutcome> 
 
 export function toReceiverView({ receiver, group }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
   const { id, url, events, description, enabled, createdAt } = receiver;
-  const { headerNames, maxRetryHours, rateLimit } = receiver;
+  const { headerNames, maxRetryHours, rateLimit, pausedAt, pausedReason } = receiver;
   const { consecutiveFailures, lastSuccessAt } = receiver.health;
   const { state, since } = judgeEndpointHealth(receiver, group);
   return {
@@ -169,6 +177,8 @@ export function toReceiverView({ receiver, group }: ReceiverWithHealth): z.infer
     rateLimit: rateLimit ?? null,
     createdAt: toTime(createdAt),
     ...toDisablingView(receiver),
+    ...(pausedAt !== undefined && { pausedAt: toTime(pausedAt) }),
+    ...(pausedAt !== undefined && pausedReason !== undefined && { pausedReason }),
     ...(headerNames && { headerNames: [...headerNames] }),
     maxRetryHours: maxRetryHours ?? null,
     health: {

@@ -1,4 +1,4 @@
-import { ID_PATTERNS, LockReason, readDuration, WorkspaceIdText } from '@herald/core';
+import { ID_PATTERNS, PlatformReason, readDuration, WorkspaceIdText } from '@herald/core';
 import { readInteger } from '@herald/runtime/env/env';
 import { SHARD_LIMIT } from '@herald/store/keyspace/shards';
 import { InvalidArgumentError } from 'commander';
@@ -13,7 +13,7 @@ function textReader(schema: typeof WorkspaceIdText) {
 }
 
 export const readWorkspace = textReader(WorkspaceIdText);
-export const readLockReason = textReader(LockReason);
+export const readReason = textReader(PlatformReason);
 
 /** A parser of arguments: `message` is the error when `read` returns undefined. */
 export function argumentReader<T>(read: (text: string) => T | undefined, message: string) {

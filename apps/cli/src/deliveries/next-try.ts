@@ -4,8 +4,9 @@ import type { Herald } from '../context/open-herald.ts';
 import type { Cell } from '../output/cell.ts';
 import { toDate } from '../output/time-text.ts';
 
-/** What keeps a pending delivery from its next try: its endpoint doesn't answer or asked to be left alone, or the rate. */
+/** What keeps a pending delivery from its next try: an operator, an endpoint that doesn't answer or asked to be left alone, or the rate. */
 export type Wait =
+  | { readonly state: 'stopped' }
   | { readonly state: 'breaker_open'; readonly nextProbeAt: Date }
   | { readonly state: 'paused'; readonly pausedUntil: Date }
   | { readonly state: 'rate_limited' };
@@ -35,6 +36,7 @@ export async function addWaits(
 }
 
 function toWait(group: GroupHealth, now: number): Wait | undefined {
+  if (group?.isStopped) return { state: 'stopped' };
   if (group?.isOpen) return { state: 'breaker_open', nextProbeAt: new Date(Math.max(now, group.nextProbeAt ?? now)) };
   if (group?.heldUntil !== undefined) return { state: 'paused', pausedUntil: new Date(group.heldUntil) };
   return group?.waitingForRate === undefined ? undefined : { state: 'rate_limited' };
@@ -43,6 +45,7 @@ function toWait(group: GroupHealth, now: number): Wait | undefined {
 /** When a delivery is tried next, as far as that is known. */
 export function nextTryOf({ delivery, wait, waitingFor }: DeliveryWithWait): Cell {
   const dueAt = toDate(delivery.nextAttemptAt);
+  if (wait?.state === 'stopped') return 'when an operator resumes its receiver';
   if (waitingFor !== undefined && dueAt) return { before: `after ${waitingFor}, by `, at: dueAt, after: '' };
   if (wait?.state === 'breaker_open')
     return { before: 'when the endpoint answers again (next probe ', at: wait.nextProbeAt, after: ')' };

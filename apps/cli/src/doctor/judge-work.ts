@@ -11,9 +11,11 @@ export function judgeWork(queues: Queues): Finding[] {
 }
 
 function toPendingWork({ workers, queues, receivers, failedLately }: Queues): work.PendingWork {
-  const open = receivers.filter(({ state }) => state === 'breaker_open');
-  const deliveries = open.reduce((sum, each) => sum + each.deliveries, 0);
-  return { workers, queues, unanswered: { receivers: open.length, deliveries }, failedLately };
+  const countIn = (wanted: 'breaker_open' | 'stopped') => {
+    const found = receivers.filter(({ state }) => state === wanted);
+    return { receivers: found.length, deliveries: found.reduce((sum, each) => sum + each.deliveries, 0) };
+  };
+  return { workers, queues, unanswered: countIn('breaker_open'), stopped: countIn('stopped'), failedLately };
 }
 
 function toFinding({ level, code, text, whatToDo }: work.WorkFinding): Finding {

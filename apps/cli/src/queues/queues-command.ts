@@ -28,6 +28,7 @@ Receivers: those for which deliveries wait, due or not. None holds up another on
 origin count as one.
   open breaker    it gave no answers; one probe at a time goes out
   paused          it asked to be left alone (Retry-After)
+  paused by an operator   until "herald receivers resume"
 By workspace: those whose Tasks, facts and bodies take the most of Redis, roughly.
 ${examples('herald queues', 'herald queues --by-workspace', 'watch -n 2 herald queues')}`,
     )
@@ -91,6 +92,7 @@ function toReceiverRow(line: ReceiverLine, now: number): Cell[] {
 }
 
 function stateOf({ state, unanswered, nextProbeAt, pausedUntil, nextDueAt }: ReceiverLine, now: number): Cell {
+  if (state === 'stopped') return bad('paused by an operator');
   if (state === 'paused') return doubtful(`paused, ends ${relativeTo(pausedUntil, now)}`);
   if (state === 'breaker_open')
     return bad(`open breaker, ${unanswered} unanswered, next probe ${relativeTo(nextProbeAt, now)}`);

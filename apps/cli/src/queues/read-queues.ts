@@ -1,5 +1,6 @@
 import { createGroupView, type GroupDescription } from '@herald/store/operators/group-view';
 import { createFailedView } from '@herald/store/operators/failed-view';
+import type { GroupHealth } from '@herald/queue';
 import { createServiceStateReader, type ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { timeToEmpty, toServiceRates } from '@herald/store/stats/service-rates';
@@ -42,7 +43,23 @@ export async function readQueues({ config, redis, keyspace, now }: Herald) {
 }
 export type Queues = Awaited<ReturnType<typeof readQueues>>;
 export type QueueLine = Queues['queues'][number];
-export type ReceiverLine = Queues['receivers'][number];
+
+/** What waits for a receiver, or for the callbacks of a workspace to one origin. */
+export type ReceiverLine = {
+  readonly receiver: string | null;
+  readonly kind: GroupDescription['kind'];
+  readonly workspace: string | null;
+  readonly host: string | null;
+  readonly deliveries: number;
+  readonly due: number;
+  readonly inWork: number;
+  readonly state: GroupHealth;
+  readonly unanswered: number;
+  readonly nextProbeAt: Date | null;
+  readonly pausedUntil: Date | null;
+  readonly waitsSince: Date | null;
+  readonly nextDueAt: Date | null;
+};
 
 /** Groups with waiting deliveries, those that were not looked at included. */
 function countGroups({ shards }: ServiceState): number {
@@ -53,9 +70,9 @@ function countGroups({ shards }: ServiceState): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-function toReceiverJson(found: GroupDescription, now: number) {
+function toReceiverJson(found: GroupDescription, now: number): ReceiverLine {
   const { first, delivery, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil } = found;
-  const { group, kind } = found;
+  const { group, kind, isStopped } = found;
   const firstDueAt = first?.dueAt ?? 0;
   return {
     receiver: kind === 'receiver' ? group : null,
@@ -65,7 +82,7 @@ function toReceiverJson(found: GroupDescription, now: number) {
     deliveries: waiting,
     due,
     inWork,
-    state: isOpen ? ('breaker_open' as const) : heldUntil === undefined ? ('flowing' as const) : ('paused' as const),
+    state: isStopped ? 'stopped' : isOpen ? 'breaker_open' : heldUntil === undefined ? 'flowing' : 'paused',
     unanswered,
     nextProbeAt: toDate(nextProbeAt) ?? null,
     pausedUntil: toDate(heldUntil) ?? null,

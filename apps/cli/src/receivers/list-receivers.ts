@@ -28,7 +28,7 @@ export async function listReceivers(
   return found.map((receiver, index) => {
     const { state, since } = judgeEndpointHealth(receiver, groups[index]);
     const { id, url, events, description, rateLimit, createdAt, health } = receiver;
-    const { disabledReason, disabledBy, lockedReason, headerNames, maxRetryHours } = receiver;
+    const { disabledReason, disabledBy, lockedReason, pausedAt, pausedReason, headerNames, maxRetryHours } = receiver;
     const { ordering = 'none', orderingTimeoutMs = DEFAULT_ORDERING_TIMEOUT_MS } = receiver;
     return {
       id,
@@ -44,6 +44,8 @@ export async function listReceivers(
       disabledReason,
       disabledBy,
       lockedReason,
+      pausedAt: toDate(pausedAt),
+      pausedReason,
       headerNames,
       maxRetryHours,
       consecutiveFailures: health.consecutiveFailures,
@@ -72,11 +74,14 @@ function rateOf({ rateLimit, waitingForRate }: ListedReceiver): string {
   return rateLimit && waitingForRate > 0 ? `, ${waitingForRate} wait for its rate of ${rateLimit.perSecond}/s` : '';
 }
 
-function detailOf({ state, disabledReason, disabledBy, lockedReason, consecutiveFailures }: ListedReceiver): string {
+function detailOf(receiver: ListedReceiver): string {
+  const { state, disabledReason, disabledBy, lockedReason, pausedAt, pausedReason, consecutiveFailures } = receiver;
   if (state === 'disabled') {
     const by = disabledReason === 'by_request' && disabledBy !== undefined ? ` of ${disabledBy}` : '';
     const why = lockedReason === undefined ? '' : `: ${lockedReason}`;
     return disabledReason === undefined ? '' : ` (${disabledReason}${by}${why})`;
   }
+  if (state === 'paused' && pausedAt)
+    return ` (by an operator${pausedReason === undefined ? '' : `: ${pausedReason}`})`;
   return state !== 'healthy' && consecutiveFailures > 0 ? ` (${consecutiveFailures} in a row)` : '';
 }

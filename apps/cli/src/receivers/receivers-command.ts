@@ -10,18 +10,21 @@ import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { Command, Option } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { findOwner, type Herald } from '../context/open-herald.ts';
-import { readEndpointId, readLockReason, readReceiverId, readWorkspace } from '../context/read-arguments.ts';
+import { readEndpointId, readReason, readReceiverId, readWorkspace } from '../context/read-arguments.ts';
 import { listReceivers, RECEIVER_COLUMNS, toReceiverRow } from './list-receivers.ts';
 import { describeTest } from './describe-test.ts';
 import { sendTestTo } from './send-test-to.ts';
 import { switchEndpoint } from './switch-endpoint.ts';
 
 type DisableOptions = JsonOption & { lock?: true; reason?: string };
+type PauseOptions = JsonOption & { reason?: string };
 type ListOptions = JsonOption & { workspace?: WorkspaceId; urls?: true };
 
-/** `herald receivers`: lists, tests, disables and enables the receivers of customers; the last two also callbacks. */
+/** `herald receivers`: lists, tests, pauses, disables and enables the receivers of customers; the last two also callbacks. */
 export function createReceiversCommand({ openHerald, output, recordAct, startProgress }: CommandDeps): Command {
-  const receivers = new Command('receivers').description('list, test, disable and enable the receivers of customers');
+  const receivers = new Command('receivers').description(
+    'list, test, pause, disable and enable the receivers of customers',
+  );
   receivers
     .command('list')
     .description('every receiver, and its state; only the origin of its url, since the rest may contain tokens')
@@ -72,7 +75,7 @@ export function createReceiversCommand({ openHerald, output, recordAct, startPro
     .description('send nothing more to a receiver or a callback; its pending deliveries end as canceled')
     .argument('<id>', 'of the receiver (wh_…) or the callback (cb_…)', readEndpointId)
     .option('--lock', 'keep it disabled and as it is, whatever its customer does, until "enable" lifts that')
-    .option('--reason <text>', 'why it is locked, in a sentence that the customer reads', readLockReason)
+    .option('--reason <text>', 'why it is locked, in a sentence that the customer reads', readReason)
     .addHelpText(
       'after',
       examples(
@@ -113,8 +116,58 @@ export function createReceiversCommand({ openHerald, output, recordAct, startPro
         output.line(`${done} From now on it is sent to; ${bringBack(id)}.`);
       }
     });
+  receivers
+    .command('pause')
+    .description('let what is sent to a receiver wait, whatever its customer does, until "resume"')
+    .argument('<id>', 'of the receiver', readReceiverId)
+    .option('--reason <text>', 'why, in a sentence that the customer reads', readReason)
+    .addHelpText(
+      'after',
+      examples('herald receivers pause wh_01m7wyndtadddfeszmz5b3xx5r --reason "Its host asked for an hour of rest."'),
+    )
+    .action(async (id: EndpointId, { reason, json }: PauseOptions) => {
+      await using herald = await openHerald();
+      const { pausedAt, pausedReason, workspaceId } = await findReceiver(herald, id);
+      const isChanged = pausedAt === undefined || pausedReason !== reason;
+      if (isChanged) {
+        const now = herald.now();
+        if (!(await createReceiverStore(herald).pause(workspaceId, id, reason, now, pausedAt)))
+          throw new NotFoundError('receiver', id);
+        const more = reason === undefined ? {} : { reason };
+        await recordAct(herald, { action: 'pauseReceiver', target: id, workspaceId, ...more });
+      }
+      if (json) output.json({ id, paused: true, changed: isChanged });
+      else if (!isChanged) output.line(`${id} is paused already; nothing was changed.`);
+      else output.line(`Paused ${id}. ${PAUSE_CONSEQUENCE}`);
+    });
+  receivers
+    .command('resume')
+    .description('let what waits for a paused receiver go, in its order')
+    .argument('<id>', 'of the receiver', readReceiverId)
+    .addHelpText('after', examples('herald receivers resume wh_01m7wyndtadddfeszmz5b3xx5r'))
+    .action(async (id: EndpointId, { json }: JsonOption) => {
+      await using herald = await openHerald();
+      const { pausedAt, enabled, workspaceId } = await findReceiver(herald, id);
+      const isChanged = pausedAt !== undefined;
+      if (isChanged) {
+        if (!(await createReceiverStore(herald).resume(workspaceId, id, herald.now())))
+          throw new NotFoundError('receiver', id);
+        await recordAct(herald, { action: 'resumeReceiver', target: id, workspaceId });
+      }
+      if (json) output.json({ id, paused: false, changed: isChanged });
+      else if (!isChanged) output.line(`${id} is not paused; nothing was changed.`);
+      else
+        output.line(
+          enabled
+            ? `Resumed ${id}. What waits is sent now, in its order; "herald queues" shows how it goes.`
+            : `Resumed ${id}, which is disabled: "herald receivers enable" sends to it again.`,
+        );
+    });
   return receivers;
 }
+
+const PAUSE_CONSEQUENCE =
+  'Its deliveries wait and lose no try, redeliveries too; test events are sent. Its customer can\'t lift this: "herald receivers resume" does. What waits counts for WORKSPACE_PENDING_LIMIT, and fails as too_old after five days.';
 
 function consequenceOf(id: EndpointId, isLocked: boolean): string {
   const undone = isLocked

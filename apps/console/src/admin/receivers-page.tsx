@@ -97,7 +97,11 @@ function ReceiverTable({ rows }: { readonly rows: readonly WaitingReceiver[] }) 
   );
 }
 
-function State({ row: { breaker, nextProbeAt, pausedUntil, suspectUntil } }: { readonly row: WaitingReceiver }) {
+function State({
+  row: { stopped, breaker, nextProbeAt, pausedUntil, suspectUntil },
+}: {
+  readonly row: WaitingReceiver;
+}) {
   const { states, probe, until } = adminTexts;
   const timed = (word: string, at: string | undefined) =>
     at !== undefined && (
@@ -106,6 +110,7 @@ function State({ row: { breaker, nextProbeAt, pausedUntil, suspectUntil } }: { r
         {word} <Time at={at} />
       </span>
     );
+  if (stopped) return <Badge tone="bad">{states.stopped}</Badge>;
   if (breaker === 'open') {
     return (
       <>

@@ -194,6 +194,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/public/webhooks/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hold back what is sent to a receiver until the platform lifts that
+         * @description Its deliveries wait, redeliveries and replays too, and lose no try; test events are still sent. Nothing that its workspace does lifts the pause: it can change, disable and remove the receiver, which stays paused. What waits for longer than deliveries are tried is then `failed` as `too_old`. A second pause replaces the reason.
+         *
+         *     Needs a portal link that an operator made, with `OPERATOR_WRITE=true`.
+         */
+        post: operations["pauseReceiver"];
+        /**
+         * Let what waits for a paused receiver go
+         * @description What waited goes in its order. One that is disabled stays so.
+         *
+         *     Needs a portal link that an operator made, with `OPERATOR_WRITE=true`.
+         */
+        delete: operations["resumeReceiver"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/public/deliveries": {
         parameters: {
             query?: never;
@@ -1202,6 +1230,10 @@ export interface components {
             /** @description From an answer that is sent back: it changes nothing. */
             readonly health?: unknown;
             /** @description From an answer that is sent back: it changes nothing. */
+            readonly pausedAt?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly pausedReason?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
             readonly disabledAt?: unknown;
             /** @description From an answer that is sent back: it changes nothing. */
             readonly disabledReason?: unknown;
@@ -1252,6 +1284,13 @@ export interface components {
         /** @enum {string} */
         ReplayableStatus: "delivered" | "failed" | "canceled";
         LockReceiver: {
+            /**
+             * @description Why, in a sentence. The customer reads it. Never put in what he must not know.
+             * @example Its host asked us to stop.
+             */
+            reason?: string;
+        };
+        PauseReceiver: {
             /**
              * @description Why, in a sentence. The customer reads it. Never put in what he must not know.
              * @example Its host asked us to stop.
@@ -2158,6 +2197,14 @@ export interface components {
             /** @description What the platform says about a lock. Absent when it says nothing. */
             lockedReason?: string;
             /**
+             * Format: date-time
+             * @description Since when the platform holds back what is sent to it. Only the platform lets it go on. Absent: it does not.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            pausedAt?: string;
+            /** @description What the platform says about the pause. Absent when it says nothing. */
+            pausedReason?: string;
+            /**
              * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
              * @example [
              *       "authorization"
@@ -2168,7 +2215,7 @@ export interface components {
             health: components["schemas"]["ReceiverHealth"];
         };
         ReceiverHealth: {
-            /** @description `failing`: the last attempt failed. `paused`: the host gave no answers, or sent `Retry-After`; deliveries wait. `disabled`: nothing is sent. */
+            /** @description `failing`: the last attempt failed. `paused`: the receiver gave no answers, or sent `Retry-After`, or the platform has paused it (`pausedAt`); deliveries wait. `disabled`: nothing is sent. */
             state: "healthy" | "failing" | "paused" | "disabled";
             /**
              * Format: date-time
@@ -2257,6 +2304,14 @@ export interface components {
             disabledBy?: string;
             /** @description What the platform says about a lock. Absent when it says nothing. */
             lockedReason?: string;
+            /**
+             * Format: date-time
+             * @description Since when the platform holds back what is sent to it. Only the platform lets it go on. Absent: it does not.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            pausedAt?: string;
+            /** @description What the platform says about the pause. Absent when it says nothing. */
+            pausedReason?: string;
             /**
              * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
              * @example [
@@ -3387,6 +3442,8 @@ export interface components {
             /** @description Waiting deliveries, due or not. */
             waiting: number;
             due: number;
+            /** @description An operator has paused it. Absent: not. */
+            stopped?: boolean;
             breaker: "closed" | "open";
             /**
              * Format: date-time
@@ -4436,6 +4493,144 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The enabled receiver. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receiver"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    pauseReceiver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PauseReceiver"];
+            };
+        };
+        responses: {
+            /** @description The paused receiver. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receiver"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `receiver_not_found`: The workspace has no such receiver.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    resumeReceiver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a receiver. */
+                id: components["schemas"]["ReceiverId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The receiver, which is not paused any more. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

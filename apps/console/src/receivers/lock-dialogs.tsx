@@ -9,32 +9,33 @@ import { useChange } from './queries.ts';
 
 // For operators alone: the service refuses any link but one that an operator made.
 
-type LockDialogProps = { readonly id: string; readonly onClose: () => void };
+type DialogOf<Act> = { readonly id: string; readonly by: Act; readonly onClose: () => void };
 
-/** Disables a receiver so that its customer can't enable it, with a reason that he reads. */
-export function LockDialog({ id, onClose }: LockDialogProps) {
-  const { lock: texts, locked, actions } = receiverTexts;
+/** Locks or pauses a receiver, which its customer can't undo, with a reason that he reads. */
+export function WithholdDialog({ id, by, onClose }: DialogOf<'lock' | 'pause'>) {
+  const { locked, paused, actions, reason: reasonLabel, reasonHint } = receiverTexts;
+  const texts = receiverTexts[by];
   const [reason, setReason] = useState('');
-  const lock = useChange(async () => {
+  const withhold = useChange(async () => {
     const given = reason.trim();
     await read<Schemas['Receiver']>(
-      api.POST('/api/public/webhooks/{id}/lock', {
+      api.POST(`/api/public/webhooks/{id}/${by}`, {
         params: { path: { id } },
         body: given === '' ? {} : { reason: given },
       }),
     );
-    announce(locked);
+    announce(by === 'lock' ? locked : paused);
     onClose();
   });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    lock.mutate(undefined);
+    withhold.mutate(undefined);
   };
   return (
     <Dialog title={texts.title} onClose={onClose}>
       <form onSubmit={submit}>
         <p>{texts.intro}</p>
-        <Field label={texts.reason} hint={texts.reasonHint}>
+        <Field label={reasonLabel} hint={reasonHint}>
           {(ids) => (
             <input
               {...ids}
@@ -48,10 +49,10 @@ export function LockDialog({ id, onClose }: LockDialogProps) {
             />
           )}
         </Field>
-        {lock.error && <Problem error={lock.error} />}
+        {withhold.error && <Problem error={withhold.error} />}
         <footer class="dialog-foot">
-          <button type="submit" class="button button-bad" disabled={lock.isPending}>
-            {actions.lock}
+          <button type="submit" class="button button-bad" disabled={withhold.isPending}>
+            {actions[by]}
           </button>
         </footer>
       </form>
@@ -59,28 +60,30 @@ export function LockDialog({ id, onClose }: LockDialogProps) {
   );
 }
 
-/** Lifts a lock, after saying that this enables the receiver. */
-export function UnlockDialog({ id, onClose }: LockDialogProps) {
-  const { unlock: texts, enabled, actions } = receiverTexts;
-  const unlock = useChange(async () => {
-    await read<Schemas['Receiver']>(api.DELETE('/api/public/webhooks/{id}/lock', { params: { path: { id } } }));
-    announce(enabled);
+/** Lifts a lock or a pause, after saying what that does. */
+export function LiftDialog({ id, by, onClose }: DialogOf<'unlock' | 'resume'>) {
+  const { enabled, resumed, actions } = receiverTexts;
+  const texts = receiverTexts[by];
+  const lift = useChange(async () => {
+    const path = by === 'unlock' ? '/api/public/webhooks/{id}/lock' : '/api/public/webhooks/{id}/pause';
+    await read<Schemas['Receiver']>(api.DELETE(path, { params: { path: { id } } }));
+    announce(by === 'unlock' ? enabled : resumed);
     onClose();
   });
   return (
     <Dialog title={texts.title} onClose={onClose}>
       <p>{texts.intro}</p>
-      {unlock.error && <Problem error={unlock.error} />}
+      {lift.error && <Problem error={lift.error} />}
       <footer class="dialog-foot">
         <button
           type="button"
           class="button button-main"
-          disabled={unlock.isPending}
+          disabled={lift.isPending}
           onClick={() => {
-            unlock.mutate(undefined);
+            lift.mutate(undefined);
           }}
         >
-          {actions.unlock}
+          {actions[by]}
         </button>
       </footer>
     </Dialog>

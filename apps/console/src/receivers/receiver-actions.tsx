@@ -6,7 +6,7 @@ import { Problem } from '../ui/problem.tsx';
 import { useMayLock } from '../access/access.ts';
 import { DisableDialog } from './disable-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
-import { LockDialog, UnlockDialog } from './lock-dialogs.tsx';
+import { LiftDialog, WithholdDialog } from './lock-dialogs.tsx';
 import { useChange } from './queries.ts';
 import { RemoveDialog } from './remove-dialog.tsx';
 import { ReplayDialog } from './replay-dialog.tsx';
@@ -24,6 +24,7 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
   const texts = receiverTexts.actions;
   const { id, enabled } = receiver;
   const isLocked = receiver.disabledReason === 'locked';
+  const isPaused = receiver.pausedAt !== undefined;
   const mayLock = useMayLock();
   const [open, setOpen] = useState<Exclude<keyof typeof texts, 'label' | 'enable'>>();
   const close = () => {
@@ -61,11 +62,13 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
         </button>
       )}
       {isLocked && mayLock && button('unlock', 'button button-main')}
+      {isPaused && mayLock && button('resume', 'button button-main')}
       {!isLocked && button('test')}
       {enabled && button('replay')}
       {button('rotate')}
       {!isLocked && button('edit')}
       {enabled && button('disable')}
+      {enabled && !isPaused && mayLock && button('pause')}
       {!isLocked && mayLock && button('lock', 'button button-bad')}
       {button('remove', 'button button-bad')}
       {enable.error && <Problem error={enable.error} />}
@@ -74,8 +77,8 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
       {open === 'rotate' && <RotateDialog id={id} onClose={close} />}
       {open === 'edit' && <EditDialog receiver={receiver} onClose={close} />}
       {open === 'disable' && <DisableDialog id={id} onClose={close} />}
-      {open === 'lock' && <LockDialog id={id} onClose={close} />}
-      {open === 'unlock' && <UnlockDialog id={id} onClose={close} />}
+      {(open === 'lock' || open === 'pause') && <WithholdDialog id={id} by={open} onClose={close} />}
+      {(open === 'unlock' || open === 'resume') && <LiftDialog id={id} by={open} onClose={close} />}
       {open === 'remove' && <RemoveDialog receiver={receiver} onClose={close} onRemoved={onRemoved} />}
     </div>
   );

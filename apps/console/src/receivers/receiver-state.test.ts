@@ -66,6 +66,21 @@ test.each([
 });
 
 test.each([
+  ['Its host rests.', 'sent to it: Its host rests. Only'],
+  [undefined, 'sent to it. Only'],
+])('a receiver that the platform has paused says so, and why: %s', (reason, words) => {
+  const receiver = {
+    health: { ...health, state: 'paused' as const, backlog: 3 },
+    pausedAt: disabledAt,
+    rateLimit: null,
+  };
+  const described = describeState({ ...receiver, ...(reason !== undefined && { pausedReason: reason }) }, NOW);
+  expect(described.state).toContain('Paused by the platform');
+  expect(described.explanation).toContain(words);
+  expect(described.explanation).toContain('3 deliveries wait');
+});
+
+test.each([
   ['It floods us', 'Disabled by the platform: It floods us. Only'],
   ['It floods us!', 'Disabled by the platform: It floods us! Only'],
 ])('a locked receiver says why: %s', (lockedReason, words) => {

@@ -13,8 +13,20 @@ export function describeState(
     disabledReason = 'by_request',
     disabledBy,
     lockedReason,
+    pausedAt,
+    pausedReason,
     rateLimit,
-  }: Pick<Receiver, 'health' | 'disabledAt' | 'disabledReason' | 'disabledBy' | 'lockedReason' | 'rateLimit'>,
+  }: Pick<
+    Receiver,
+    | 'health'
+    | 'disabledAt'
+    | 'disabledReason'
+    | 'disabledBy'
+    | 'lockedReason'
+    | 'pausedAt'
+    | 'pausedReason'
+    | 'rateLimit'
+  >,
   now: number,
   last = '',
 ): { readonly tone: Tone; readonly state: string; readonly explanation: string } {
@@ -35,6 +47,12 @@ export function describeState(
       return { tone: disabledReason === 'locked' ? 'bad' : 'off', state, explanation };
     }
     case 'paused':
+      if (pausedAt !== undefined)
+        return {
+          tone: 'wait',
+          state: states.pausedByPlatform(length),
+          explanation: explain.pausedByPlatform(pausedReason, health.backlog),
+        };
       return { tone: 'wait', state: states.paused(length), explanation: explain.paused(health.backlog) + andRate };
     case 'failing':
       return {

@@ -4,6 +4,16 @@ function whoDisabled(by: string | undefined): string {
   return `Somebody with ${by.startsWith('plk_') ? 'the link' : 'the API key'} ${by}`;
 }
 
+/** What follows a sentence that a reason may end. */
+function sentenceOf(reason: string | undefined): string {
+  return `${reason === undefined ? '' : `: ${reason}`}${reason !== undefined && /[.!?]$/.test(reason) ? '' : '.'}`;
+}
+
+function whatWaits(backlog: number): string {
+  if (backlog === 0) return 'Deliveries wait';
+  return backlog === 1 ? 'One delivery waits' : `${backlog} deliveries wait`;
+}
+
 /** What the pages about receivers say. */
 export const receiverTexts = {
   title: 'Receivers',
@@ -28,6 +38,7 @@ export const receiverTexts = {
     untried: 'No delivery yet',
     failing: (length: string, last: string) => `Failing for ${length}${last === '' ? '' : `: ${last}`}`,
     paused: (length: string) => `Paused for ${length}`,
+    pausedByPlatform: (length: string) => `Paused by the platform for ${length}`,
     disabled: (length: string) => `Disabled ${length}`,
   },
   explain: {
@@ -36,11 +47,13 @@ export const receiverTexts = {
     failing: (count: number, last: string) =>
       `${count === 1 ? 'The last attempt' : `The last ${count} attempts`} failed${last === '' ? '' : `; the last success was ${last}`}. Herald goes on trying. Read the last answer below.`,
     paused: (backlog: number) =>
-      `It gave no answer several times in a row, or asked with Retry-After for a pause. ${backlog === 0 ? 'Deliveries wait' : backlog === 1 ? 'One delivery waits' : `${backlog} deliveries wait`} and lose no try; Herald probes it and goes on by itself. Redelivering one tries it now.`,
+      `It gave no answer several times in a row, or asked with Retry-After for a pause. ${whatWaits(backlog)} and lose no try; Herald probes it and goes on by itself. Redelivering one tries it now.`,
+    pausedByPlatform: (reason: string | undefined, backlog: number) =>
+      `The platform holds back what is sent to it${sentenceOf(reason)} Only the platform lets it go on: ask it. ${whatWaits(backlog)} and lose no try, redeliveries too; test events are sent.`,
     by_request: (by: string | undefined) =>
       `${whoDisabled(by)} disabled it. It gets only test events. What it misses is recorded as canceled, so that you can replay it.`,
     locked: (reason: string | undefined) =>
-      `Disabled by the platform${reason === undefined ? '' : `: ${reason}`}${reason !== undefined && /[.!?]$/.test(reason) ? '' : '.'} Only the platform enables it again: ask it. Until then nothing is sent to it, and what it misses is recorded as canceled.`,
+      `Disabled by the platform${sentenceOf(reason)} Only the platform enables it again: ask it. Until then nothing is sent to it, and what it misses is recorded as canceled.`,
     waitingForRate: (count: number, perSecond: number | undefined) =>
       `${count === 1 ? 'One delivery waits' : `${count} deliveries wait`} because of the rate limit${perSecond === undefined ? '' : ` of ${perSecond} per second`}; waiting spends no try.`,
     gone: 'It answered 410 Gone, which says that it doesn’t exist any more. Enable it when it does again, then replay what it missed.',
@@ -113,6 +126,8 @@ export const receiverTexts = {
     disable: 'Disable',
     enable: 'Enable',
     remove: 'Remove',
+    pause: 'Pause',
+    resume: 'Resume',
     lock: 'Lock',
     unlock: 'Lift the lock',
   },
@@ -154,12 +169,21 @@ export const receiverTexts = {
     intro:
       'Pending deliveries are canceled, and new ones are recorded as canceled. Enable it later and replay the time between: nothing is lost until records leave after some days.',
   },
+  reason: 'Reason',
+  reasonHint: 'Optional, at most 200 characters. The customer reads it.',
   lock: {
     title: 'Lock the receiver',
     intro:
       'It is disabled until an operator lifts the lock: its customer can’t enable or change it, and nothing is sent to it. He can still remove it, and register its URL again.',
-    reason: 'Reason',
-    reasonHint: 'Optional, at most 200 characters. The customer reads it.',
+  },
+  pause: {
+    title: 'Pause the receiver',
+    intro:
+      'What is sent to it waits and loses no try, redeliveries too, until an operator resumes it. Its customer can’t. Test events are sent.',
+  },
+  resume: {
+    title: 'Resume the receiver',
+    intro: 'What waits is sent now, in its order.',
   },
   unlock: {
     title: 'Lift the lock',
@@ -194,6 +218,8 @@ export const receiverTexts = {
   saved: 'Saved.',
   enabled: 'Enabled.',
   locked: 'Locked.',
+  paused: 'Paused.',
+  resumed: 'Resumed.',
   disabled: 'Disabled.',
   removed: 'Removed.',
 } as const;

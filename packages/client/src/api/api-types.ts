@@ -834,6 +834,14 @@ export interface components {
             /** @description What the platform says about a lock. Absent when it says nothing. */
             lockedReason?: string;
             /**
+             * Format: date-time
+             * @description Since when the platform holds back what is sent to it. Only the platform lets it go on. Absent: it does not.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            pausedAt?: string;
+            /** @description What the platform says about the pause. Absent when it says nothing. */
+            pausedReason?: string;
+            /**
              * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
              * @example [
              *       "authorization"
@@ -878,6 +886,10 @@ export interface components {
             readonly createdAt?: unknown;
             /** @description From an answer that is sent back: it changes nothing. */
             readonly health?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly pausedAt?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly pausedReason?: unknown;
             /** @description From an answer that is sent back: it changes nothing. */
             readonly disabledAt?: unknown;
             /** @description From an answer that is sent back: it changes nothing. */
@@ -2215,7 +2227,7 @@ export interface components {
             perSecond: number;
         };
         ReceiverHealth: {
-            /** @description `failing`: the last attempt failed. `paused`: the host gave no answers, or sent `Retry-After`; deliveries wait. `disabled`: nothing is sent. */
+            /** @description `failing`: the last attempt failed. `paused`: the receiver gave no answers, or sent `Retry-After`, or the platform has paused it (`pausedAt`); deliveries wait. `disabled`: nothing is sent. */
             state: "healthy" | "failing" | "paused" | "disabled" | (string & {});
             /**
              * Format: date-time
@@ -2360,6 +2372,14 @@ export interface components {
             disabledBy?: string;
             /** @description What the platform says about a lock. Absent when it says nothing. */
             lockedReason?: string;
+            /**
+             * Format: date-time
+             * @description Since when the platform holds back what is sent to it. Only the platform lets it go on. Absent: it does not.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            pausedAt?: string;
+            /** @description What the platform says about the pause. Absent when it says nothing. */
+            pausedReason?: string;
             /**
              * @description Names of the `headers` that it was given. Their values are never shown. Absent without any.
              * @example [

@@ -23,13 +23,21 @@ export type EndpointDisabling = {
   readonly lockedReason?: string;
 };
 
-const LOCK_REASON_LENGTH = 200;
+/** The fields of a receiver that the platform has paused: nothing is sent to it, and what comes waits. */
+export type EndpointPause = {
+  /** Epoch ms. Absent: it isn't paused. */
+  readonly pausedAt?: number;
+  /** What the platform says about it. Absent: nothing. */
+  readonly pausedReason?: string;
+};
 
-/** Why the platform locks an endpoint: its customer reads it. */
-export const LockReason = z
+const REASON_LENGTH = 200;
+
+/** Why the platform locks or pauses an endpoint: its customer reads it. */
+export const PlatformReason = z
   .string()
   .min(1, 'must not be empty; leave it out to give no reason')
-  .max(LOCK_REASON_LENGTH, `must have at most ${LOCK_REASON_LENGTH} characters`)
+  .max(REASON_LENGTH, `must have at most ${REASON_LENGTH} characters`)
   .refine((text) => text === plainText(text).trim(), 'must be plain text on one line, without blanks around it')
   .meta({
     description: 'Why, in a sentence. The customer reads it. Never put in what he must not know.',
@@ -37,5 +45,9 @@ export const LockReason = z
   });
 
 /** Body of the operation by which an operator locks a receiver. */
-export const LockReceiver = z.strictObject({ reason: LockReason.exactOptional() }).meta({ id: 'LockReceiver' });
+export const LockReceiver = z.strictObject({ reason: PlatformReason.exactOptional() }).meta({ id: 'LockReceiver' });
 export type LockReceiver = z.infer<typeof LockReceiver>;
+
+/** Body of the operation by which an operator pauses a receiver. */
+export const PauseReceiver = z.strictObject({ reason: PlatformReason.exactOptional() }).meta({ id: 'PauseReceiver' });
+export type PauseReceiver = z.infer<typeof PauseReceiver>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EVENT_NAMES, EventName } from '../events.ts';
 import type { EndpointId, WorkspaceId } from '../ids/ids.ts';
 import { TypedText } from '../text.ts';
-import type { EndpointDisabling } from './disabling.ts';
+import type { EndpointDisabling, EndpointPause } from './disabling.ts';
 import { EndpointUrl } from './endpoint-url.ts';
 import { OwnHeaders } from './own-headers.ts';
 import {
@@ -71,7 +71,14 @@ const DISABLING_FIELDS = {
   headerNames: ReadBack,
 };
 /** What only answers have. A PATCH takes it, so that what was read can be sent back with a change. */
-const READ_ONLY_OF_RECEIVER = { id: ReadBack, createdAt: ReadBack, health: ReadBack, ...DISABLING_FIELDS };
+const READ_ONLY_OF_RECEIVER = {
+  id: ReadBack,
+  createdAt: ReadBack,
+  health: ReadBack,
+  pausedAt: ReadBack,
+  pausedReason: ReadBack,
+  ...DISABLING_FIELDS,
+};
 
 /** The fields of a PATCH that change something. */
 function writable<Input extends object, Name extends string>(input: Input, readOnly: Readonly<Record<Name, unknown>>) {
@@ -160,7 +167,8 @@ export type PatchCallback = z.infer<typeof PatchCallback>;
 
 /** The target of deliveries: a receiver or a callback. Its signing secret is stored apart, encrypted. */
 export type Endpoint = EndpointOrdering &
-  EndpointDisabling & {
+  EndpointDisabling &
+  EndpointPause & {
     readonly id: EndpointId;
     readonly workspaceId: WorkspaceId;
     readonly url: string;

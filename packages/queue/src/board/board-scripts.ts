@@ -47,11 +47,12 @@ end
 local function addGroup(group)
   local key, state, going = prefix .. 'q:' .. group, readGroup(group), 0
   local isHeld, isOpen = waitUntilOf(group, state, now) > now, state.isOpen and not isExpress(group)
+  local isStopped = state.place == 's'
   for class = 0, 2 do
     local from, to, last = class * CLASS, class * CLASS + now, but((class + 1) * CLASS)
     local due = redis.call('ZCOUNT', key, from, to)
     local go = due
-    if class > 0 and isHeld then go = 0
+    if isStopped or (class > 0 and isHeld) then go = 0
     elseif class > 0 and isOpen then go = math.min(due, math.max(0, 1 - going)) end
     going = going + go
     if wanted == 'waiting' then
@@ -127,6 +128,7 @@ for index = 5, #ARGV do
   if score then
     local state = readGroup(group)
     local class = math.floor(score / CLASS)
+    if state.place == 's' then return { 'delayed', 0 } end
     if class == 0 then return { score <= now and 'waiting' or 'delayed', 0 } end
     local isHeld = waitUntilOf(group, state, now) > now
     state.tokenAt = 0

@@ -2,8 +2,11 @@ import { CLASS_FACTOR } from '../job-class.ts';
 
 /** How long a failure without an answer makes a group suspect, in ms. */
 export const SUSPECT_MS = 60_000;
-/** How soon to look again at a group without a free slot, in ms. Usually the end of a job makes it ready before. */
-const FULL_RECHECK_MS = 30_000;
+/**
+ * How soon to look again at a group without a free slot, or that its owner has stopped, in ms. Usually the end of a job,
+ * or the owner, makes it ready before.
+ */
+export const RECHECK_MS = 30_000;
 /** How long the state of an unused group is kept, in ms; renewed when half of it has passed. */
 const GROUP_TTL_MS = 172_800_000;
 /** What an unused bucket holds, as time at its rate: a burst of one second, in ms. */
@@ -36,8 +39,8 @@ export const EXPRESS_MARK = '!';
 /**
  * Shared by all scripts of the queue; needs `local prefix`. The state of a group is one hash, `g:<group>`:
  *
- * - `p` its place ('0' to '3': that ring; 'l': `later`; 'f': `later`, because it has no free slot; absent: it has no
- *   waiting jobs), `n` jobs in work, `lim` its limit while that is below the configured one
+ * - `p` its place ('0' to '3': that ring; 'l': `later`; 'f': `later`, because it has no free slot; 's': `later`, because
+ *   its owner has stopped it; absent: it has no waiting jobs), `n` jobs in work, `lim` its limit while that is below the configured one
  * - `ok` it has answered, `sus` suspect until, `fails` failures without an answer in a row, `open` '1' while its breaker
  *   is open, `wait` the time between probes, `probe` when the next probe may go
  * - `hold` paused until, `holdAt` since when, `took` how long its jobs hold a slot (a decayed mean; absent while all are
@@ -111,7 +114,7 @@ local function firstDue(group, now, waitUntil)
   return soonest
 end
 
-local function isLater(place) return place == 'l' or place == 'f' end
+local function isLater(place) return place == 'l' or place == 'f' or place == 's' end
 
 local function setOf(place) return isLater(place) and prefix .. 'later' or prefix .. 'ready:' .. place end
 
@@ -185,12 +188,14 @@ local function put(group, state, place, now, at)
 end
 
 -- Puts a group where it belongs. limit: the configured one, or nil where that is unknown; then a reserve checks it.
-local function place(group, state, now, limit)
+-- isFree: its owner lets it go on. A stopped group stays where it is until somebody knows that.
+local function place(group, state, now, limit, isFree)
   local due, class = firstDue(group, now, waitUntilOf(group, state, now))
   if not due then return put(group, state, nil, now) end
+  if state.place == 's' and not isFree then return end
   if not class then return put(group, state, 'l', now, due) end
   if limit and state.inWork >= limitOf(group, state, now, limit) then
-    local at = now + ${FULL_RECHECK_MS}
+    local at = now + ${RECHECK_MS}
     -- The limit rises when the suspicion ends by time.
     if state.suspectUntil > now then at = math.min(at, state.suspectUntil) end
     return put(group, state, 'f', now, at)
@@ -211,6 +216,9 @@ end
  * `isWaiting(group, id)`, `countDue(group, now)` and `firstWaiting(group, count)`, its first jobs, only look.
  *
  * `forgetGroup(group, now)` drops what is known of those who work off the group's jobs: they have changed.
+ *
+ * `stopGroup(group, now)` and `freeGroup(group, now)` say that the group's owner lets no job go any more, or lets them go
+ * again. Whether it does is the owner's to remember (`termsOf`): what a queue knows of a group may expire.
  */
 export const ENQUEUE_LUA = /* lua */ `
 -- Puts a group to which jobs were added. A ready group stays ready. A full one becomes ready when a slot is free.
@@ -292,6 +300,16 @@ local function forgetGroup(group, now)
   groupStates[group] = nil
   local state = readGroup(group)
   if state.place then place(group, state, now) end
+end
+
+local function stopGroup(group, now)
+  local state = readGroup(group)
+  if state.place then put(group, state, 's', now, now + ${RECHECK_MS}) end
+end
+
+local function freeGroup(group, now)
+  local state = readGroup(group)
+  if state.place == 's' then place(group, state, now, nil, true) end
 end
 `;
 

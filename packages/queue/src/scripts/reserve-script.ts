@@ -1,4 +1,4 @@
-import { GROUP_LUA, RATE_LUA } from '../groups/group-lua.ts';
+import { GROUP_LUA, RATE_LUA, RECHECK_MS } from '../groups/group-lua.ts';
 
 /** Jobs that a group gives in one turn, so that a group with many waiting jobs doesn't keep the others waiting. */
 const JOBS_A_TURN = 4;
@@ -11,7 +11,8 @@ const SUSPECT_MS = 10_000;
 
 /**
  * @param loadLua defines `local function load(prefix, id)`, which returns what the worker needs of a job: any value
- * that a script may reply; and `local function rateOf(prefix, group)`, the jobs a second that a group may give, or nil
+ * that a script may reply; and `local function termsOf(prefix, group)`, the jobs a second that a group may give, or nil, and
+ * whether it may give none, not even urgent ones
  */
 export function createReserveScript(loadLua: string): string {
   return /* lua */ `#!lua flags=allow-oom
@@ -53,7 +54,8 @@ for _, group in ipairs(redis.call('ZRANGE', KEYS[3], '-inf', now, 'BYSCORE', 'LI
   local state = readGroup(group)
   -- The state of the group may have expired.
   if not isLater(state.place) then redis.call('ZREM', KEYS[3], group) end
-  place(group, state, now, limit)
+  if state.place == 's' and select(2, termsOf(prefix, group)) then put(group, state, 's', now, now + ${RECHECK_MS})
+  else place(group, state, now, limit, true) end
 end
 
 local jobs, leases = {}, {}
@@ -111,6 +113,12 @@ local function serve(group, turn, ring, room, isAlone)
     redis.call('ZREM', KEYS[4 + ring], group)
     if isLater(state.place) then return 0 end
   end
+  local rate, isStopped
+  if ring ~= '0' then rate, isStopped = termsOf(prefix, group) end
+  if isStopped then
+    put(group, state, 's', now, now + ${RECHECK_MS})
+    return 0
+  end
   local waitUntil = waitUntilOf(group, state, now)
   local _, class = firstDue(group, now, waitUntil)
   if not class or ringOf(group, state, now) ~= ring then
@@ -119,7 +127,6 @@ local function serve(group, turn, ring, room, isAlone)
   end
   local key, isProbe = prefix .. 'g:' .. group, state.isOpen and ring ~= '0'
   local count = math.min(room, ${JOBS_A_TURN}, limitOf(group, state, now, limit) - state.inWork)
-  local rate = ring ~= '0' and rateOf(prefix, group)
   if rate then
     local tokens = tokensIn(state, rate, now)
     if tokens == 0 and class > 0 then

@@ -17,6 +17,8 @@ export type GroupState = {
   /** Jobs without an answer, in a row. */
   readonly unanswered: number;
   readonly nextProbeAt?: number;
+  /** Its owner has stopped it: no job goes out. */
+  readonly isStopped: boolean;
   /** Only urgent jobs go out before; absent once that has passed. */
   readonly heldUntil?: number;
   /** It is suspect at least until then; absent once that has passed. */
@@ -44,6 +46,7 @@ const Row = z.tuple([
   Count,
   Count,
   Count,
+  Count,
 ]);
 
 const ROW_LUA = /* lua */ `
@@ -54,7 +57,7 @@ local function rowOf(group, seen)
   end
   return {
     group, seen.total, seen.due, state.inWork, state.isOpen and 1 or 0, state.fails, state.probeAt, state.heldUntil, state.suspectUntil,
-    seen.id or '', seen.dueAt or 0, ofRate, state.limit or 0,
+    seen.id or '', seen.dueAt or 0, ofRate, state.limit or 0, state.place == 's' and 1 or 0,
   }
 end
 `;
@@ -66,7 +69,7 @@ export const LIST_GROUPS_LUA = /* lua */ `
 -- Returns for each {name, waiting jobs, due ones among them, jobs in work, 1 when its breaker is open, else 0, jobs
 -- without an answer in a row, when the next probe may go (ms), paused until (ms), suspect until (ms), the job that goes
 -- first, when that is due (ms), due jobs that wait for nothing but the rate, its limit while that is below the configured
--- one, else 0}.
+-- one, else 0, 1 when its owner has stopped it, else 0}.
 local prefix, now, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 ${GROUP_LUA}
 ${LOOK_LUA}
@@ -121,13 +124,14 @@ export function createGroupReader({ prefix, defineScript, now }: QueueAccess) {
 
 function toGroupState(row: z.infer<typeof Row>, now: number): GroupState {
   const [group, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil, suspectUntil, ...rest] = row;
-  const [firstId, firstDueAt, waitingForRate, limit] = rest;
+  const [firstId, firstDueAt, waitingForRate, limit, isStopped] = rest;
   return {
     group,
     waiting,
     due,
     inWork,
     isOpen: isOpen === 1,
+    isStopped: isStopped === 1,
     unanswered,
     ...(isOpen === 1 && { nextProbeAt }),
     ...(heldUntil > now && { heldUntil }),

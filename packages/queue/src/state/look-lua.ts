@@ -47,6 +47,7 @@ local function lookAt(group, now)
     if dueAt <= now then
       local count = seen.total == 1 and 1 or redis.call('ZCOUNT', key, class * CLASS, class * CLASS + now)
       local since = class == 0 and dueAt or math.max(dueAt, waitUntil)
+      if state.place == 's' then since = math.huge end
       seen.due = seen.due + count
       if since <= now then
         -- A probe goes alone.

@@ -4,8 +4,8 @@ import { createQueueKeys } from '../queue-keys.ts';
 import type { QueueAccess } from '../script.ts';
 import { LOOK_LUA } from './look-lua.ts';
 
-/** The obstacle of a group's waiting jobs: only workers and slots, its breaker, or a pause that it asked for. */
-export const GROUP_HEALTHS = ['flowing', 'breaker_open', 'paused'] as const;
+/** The obstacle of a group's waiting jobs: only workers and slots, its breaker, a pause that it asked for, or its owner. */
+export const GROUP_HEALTHS = ['flowing', 'breaker_open', 'paused', 'stopped'] as const;
 export type GroupHealth = (typeof GROUP_HEALTHS)[number];
 
 /**
@@ -16,7 +16,7 @@ export type QueueState = {
   /** Jobs that are due and wait only for a worker or a slot; until recovery also those of a dead worker. */
   readonly waiting: number;
   readonly active: number;
-  /** Jobs that are not due, or whose group is paused or has an open breaker. */
+  /** Jobs that are not due, or whose group is stopped, paused or has an open breaker. */
   readonly delayed: number;
   /**
    * Since when the first job that waits only for a worker has done so; absent: none waits. A job that waits for a slot
@@ -41,7 +41,7 @@ export type GroupsState = {
 };
 
 const Triple = z.tuple([z.number(), z.number(), z.number()]);
-const Reply = z.tuple([z.number(), Triple, Triple, Triple, Triple, Triple, Triple]);
+const Reply = z.tuple([z.number(), Triple, Triple, Triple, Triple, Triple, Triple, Triple]);
 
 export const READ_QUEUE_STATE_LUA = /* lua */ `
 -- Reads how much waits in a queue, and for how long. Reads only, and of very many groups only some.
@@ -49,15 +49,15 @@ export const READ_QUEUE_STATE_LUA = /* lua */ `
 -- ARGV[1] prefix   ARGV[2] now (ms)
 -- Returns {1 when it is paused, else 0, {waiting jobs, those that may go now, since when the first of these may go (ms)
 -- or 0}, {held leases, ended leases, end of the first lease (ms) or 0}, {groups, those not looked at, ready ones among
--- the latter}, for each health in the order flowing, breaker_open, paused {groups, due jobs, when the oldest of these
--- was due (ms) or 0}}.
+-- the latter}, for each health in the order flowing, breaker_open, paused, stopped {groups, due jobs, when the oldest of
+-- these was due (ms) or 0}}.
 local prefix, now = ARGV[1], tonumber(ARGV[2])
 ${GROUP_LUA}
 ${LOOK_LUA}
 local settings = redis.call('HMGET', KEYS[1], 'paused', 'n')
 local ended = redis.call('ZCOUNT', KEYS[2], '-inf', now)
 local firstLease = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
-local flowing, open, paused = { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 }
+local flowing, open, paused, stopped = { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 }
 local mayGo, oldest = 0, math.huge
 
 -- Since when a worker could have had its first job.
@@ -70,6 +70,7 @@ local function sinceOf(seen, place, at)
 end
 
 local function healthOf(state)
+  if state.place == 's' then return stopped end
   if state.isOpen then return open end
   return state.heldUntil > now and paused or flowing
 end
@@ -89,6 +90,7 @@ end
 return {
   settings[1] and 1 or 0, { tonumber(settings[2]) or 0, mayGo, oldest == math.huge and 0 or oldest },
   { redis.call('ZCARD', KEYS[2]) - ended, ended, tonumber(firstLease[2]) or 0 }, { total, total - #groups, readyLeft }, flowing, open, paused,
+  stopped,
 }
 `;
 
@@ -98,7 +100,9 @@ export function createQueueStateReader({ prefix, defineScript, now }: QueueAcces
   const read = defineScript('queueState', READ_QUEUE_STATE_LUA);
   return async () => {
     const reply = Reply.parse(await read([settings, leases], [prefix, now()]));
-    const [isPaused, [all, mayGo, mayGoSince], [active, ended, firstLeaseEnd], counts, flowing, open, paused] = reply;
+    const [isPaused, [all, mayGo, mayGoSince], [active, ended, firstLeaseEnd], counts, flowing, open, ...others] =
+      reply;
+    const [paused, stopped] = others;
     const [groups, groupsNotLookedAt, readyLeft] = counts;
     const ready = mayGo + readyLeft;
     const oldest = [mayGoSince, ended > 0 ? firstLeaseEnd : 0].filter((time) => time > 0);
@@ -114,6 +118,7 @@ export function createQueueStateReader({ prefix, defineScript, now }: QueueAcces
         flowing: toGroupsState(flowing),
         breaker_open: toGroupsState(open),
         paused: toGroupsState(paused),
+        stopped: toGroupsState(stopped),
       },
     };
   };

@@ -36,9 +36,12 @@ local function load(prefix, id)
 end
 `;
 
-/** How many deliveries a second a receiver takes. */
-const RATE_LUA = /* lua */ `
-local function rateOf(prefix, group) return tonumber(redis.call('HGET', prefix .. 'e:' .. group, 'rate') or '') end
+/** How many deliveries a second a receiver takes, and whether the platform has paused it. */
+const TERMS_LUA = /* lua */ `
+local function termsOf(prefix, group)
+  local terms = redis.call('HMGET', prefix .. 'e:' .. group, 'rate', 'pauseAt')
+  return tonumber(terms[1] or ''), terms[2] ~= false
+end
 `;
 
 /** Where a delivery waits again after a turn in which nothing was recorded. */
@@ -54,7 +57,7 @@ end
 
 /** How the queue reads deliveries that it reserves (see `readLoadedDeliveries`), and where one waits again. */
 export function createDeliveryQueueScripts() {
-  return { loadLua: `${LOAD_LUA}${RATE_LUA}${DUE_AGAIN_LUA}`, readRows: readLoadedDeliveries };
+  return { loadLua: `${LOAD_LUA}${TERMS_LUA}${DUE_AGAIN_LUA}`, readRows: readLoadedDeliveries };
 }
 
 export const LOAD_DELIVERY_LUA = /* lua */ `

@@ -70,6 +70,19 @@ export function unlockArgs(now: number): ScriptArg[] {
   return toArgs('pass', enabling(now), {});
 }
 
+/**
+ * The arguments of `patchEndpoint` that pause a receiver. It stays enabled or disabled as it is, and a change by its
+ * customer leaves the pause. @param since epoch ms
+ */
+export function pauseArgs(reason: string | undefined, since: number): ScriptArg[] {
+  return toArgs('pass', { pausedAt: since, pausedReason: reason ?? null }, {});
+}
+
+/** The arguments of `patchEndpoint` that let a paused receiver go on. */
+export function resumeArgs(): ScriptArg[] {
+  return toArgs('pass', { pausedAt: null, pausedReason: null }, {});
+}
+
 /** The names alone: `patchEndpoint` adds the origin that they are for. */
 function toHeaderFields({ names, encrypted }: SealedHeaders): EndpointChange {
   if (names.length === 0) return { encryptedHeaders: null, headersOf: null };
@@ -140,13 +153,14 @@ local function patchEndpoint(endpoint, purge, keyVersions, id, now, first)
   local lastRemoved, former = first + 1 + tonumber(ARGV[first + 1]), groupOf(id)
   local firstOnce = lastRemoved + 2
   local firstSet = firstOnce + tonumber(ARGV[lastRemoved + 1])
-  local before = redis.call('HMGET', endpoint, 'on', 'url')
+  local before = redis.call('HMGET', endpoint, 'on', 'url', 'pauseAt')
   for index = first + 2, lastRemoved do redis.call('HDEL', endpoint, ARGV[index]) end
   -- Disabled once more, it stays disabled as it was: by the first, for his reason, since then.
   if before[1] == '1' and firstSet > firstOnce then redis.call('HSET', endpoint, unpack(ARGV, firstOnce, firstSet - 1)) end
   if #ARGV >= firstSet then redis.call('HSET', endpoint, unpack(ARGV, firstSet)) end
-  local state = redis.call('HMGET', endpoint, 'on', 'offAt', 'dst', 'hdrOf', 'url')
+  local state = redis.call('HMGET', endpoint, 'on', 'offAt', 'dst', 'hdrOf', 'url', 'pauseAt')
   if before[2] and before[2] ~= state[5] then followUrl(id, former, now) end
+  if state[6] and not before[3] then stopGroup(id, now) elseif before[3] and not state[6] then freeGroup(id, now) end
   local headersOf = state[4] and string.match(state[4], '^(%S+) ')
   if state[4] and not headersOf then
     -- New headers: names alone. They are for the origin that it has now, and for no other.

@@ -77,6 +77,8 @@ const OPTIONAL_FIELDS = {
   disabledReason: field('offWhy', (reason) => reason as DisabledReason, String),
   disabledBy: text('offBy'),
   lockedReason: text('lockWhy'),
+  pausedAt: number('pauseAt'),
+  pausedReason: text('pauseWhy'),
   rateLimit: field<RateLimit>(
     'rate',
     (rate) => ({ perSecond: Number(rate) }),

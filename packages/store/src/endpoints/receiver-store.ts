@@ -4,7 +4,15 @@ import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/rep
 import type { Keyspace } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import type { ScriptArg } from '../scripts/script.ts';
-import { lockArgs, patchArgs, readPatchReply, unlockArgs, type EndpointPatch } from './endpoint-patch.ts';
+import {
+  lockArgs,
+  patchArgs,
+  pauseArgs,
+  readPatchReply,
+  resumeArgs,
+  unlockArgs,
+  type EndpointPatch,
+} from './endpoint-patch.ts';
 import { endpointFields, readEndpoint, type EndpointRecord, type SealedHeaders } from './endpoint-record.ts';
 import {
   PATCH_RECEIVER_LUA,
@@ -72,6 +80,12 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
     /** Enables it, also while it is locked. False when the workspace has no such receiver. */
     unlock: async (workspaceId: WorkspaceId, id: EndpointId, now: number) =>
       await change(workspaceId, id, now, unlockArgs(now)),
+    /** Holds back all that is sent to it but test events, until `resume`. False when the workspace has no such receiver. */
+    pause: async (workspaceId: WorkspaceId, id: EndpointId, reason: string | undefined, now: number, since = now) =>
+      await change(workspaceId, id, now, pauseArgs(reason, since)),
+    /** Lets what waits go. False when the workspace has no such receiver. */
+    resume: async (workspaceId: WorkspaceId, id: EndpointId, now: number) =>
+      await change(workspaceId, id, now, resumeArgs()),
     async remove(workspaceId: WorkspaceId, id: EndpointId, now: number) {
       const { purge, endpointLog, removedReceivers, endpointStats } = keyspace.of(workspaceId);
       const ofReceiver = [purge, endpointLog(id), removedReceivers(workspaceId), endpointStats(id)];

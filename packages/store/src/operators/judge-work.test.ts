@@ -5,6 +5,7 @@ const REST: PendingWork = {
   workers: 1,
   queues: [QUEUE],
   unanswered: { receivers: 0, deliveries: 0 },
+  stopped: { receivers: 0, deliveries: 0 },
   failedLately: 0,
 };
 
@@ -14,6 +15,7 @@ test.each<[code: string, change: Partial<PendingWork>]>([
   ['queue_behind', { queues: [{ ...QUEUE, active: 1, oldestDueMs: 31_000 }] }],
   ['queue_paused', { queues: [{ ...QUEUE, isPaused: true }] }],
   ['breaker_open', { unanswered: { receivers: 2, deliveries: 5 } }],
+  ['receivers_paused', { stopped: { receivers: 1, deliveries: 1 } }],
   ['deliveries_failed', { failedLately: 3 }],
 ])('%s says what is wrong and what to do', (code, change) => {
   const work = { ...REST, ...change };

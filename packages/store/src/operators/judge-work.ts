@@ -30,6 +30,8 @@ export type PendingWork = {
   readonly queues: readonly QueueWork[];
   /** Receivers with an open breaker, and what waits for them. Callbacks to one origin count as one. */
   readonly unanswered: { readonly receivers: number; readonly deliveries: number };
+  /** Receivers that an operator has paused, with what waits for them. */
+  readonly stopped: { readonly receivers: number; readonly deliveries: number };
   readonly failedLately: number;
 };
 
@@ -45,7 +47,7 @@ export function judgeWorkers({ workers, queues }: PendingWork): WorkFinding[] {
   return [{ level: 'warning', code: 'no_worker', text: idleText, whatToDo: START }];
 }
 
-export function judgeWork({ workers, queues, unanswered, failedLately }: PendingWork): WorkFinding[] {
+export function judgeWork({ workers, queues, unanswered, stopped, failedLately }: PendingWork): WorkFinding[] {
   const findings = workers > 0 ? queues.flatMap((queue) => judgeQueue(queue) ?? []) : [];
   const { receivers, deliveries } = unanswered;
   if (receivers > 0) {
@@ -54,6 +56,14 @@ export function judgeWork({ workers, queues, unanswered, failedLately }: Pending
       code: 'breaker_open',
       text: `${countOf(receivers, 'receiver')} without an answer, for which ${countOf(deliveries, 'delivery')} must wait`,
       whatToDo: '"herald queues" names them; nothing else is held up',
+    });
+  }
+  if (stopped.receivers > 0) {
+    findings.push({
+      level: 'warning',
+      code: 'receivers_paused',
+      text: `an operator has paused ${countOf(stopped.receivers, 'receiver')}, for which ${countOf(stopped.deliveries, 'delivery')} must wait`,
+      whatToDo: '"herald queues" names them, "herald receivers resume" lets them go',
     });
   }
   if (failedLately > 0) {

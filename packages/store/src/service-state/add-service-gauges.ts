@@ -30,7 +30,7 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
     ),
     receivers: gauge(
       'herald_waiting_receivers',
-      'Receivers with waiting deliveries; callbacks of a workspace to one origin count as one.',
+      'Receivers with waiting deliveries; callbacks of a workspace to one origin count as one. State stopped: an operator has paused it.',
       'shard',
       'state',
     ),

@@ -8,8 +8,10 @@ import { toTime } from '../../http/to-time.ts';
 import type { OverviewView } from './overview-view.ts';
 
 export function toPendingWork({ at, workers, shards }: ServiceState, failedLately: number): PendingWork {
-  const sumOfOpen = (name: 'groups' | 'due') =>
-    shards.reduce((sum, { queue }) => sum + queue.byHealth.breaker_open[name], 0);
+  const sumOf = (health: 'breaker_open' | 'stopped') => ({
+    receivers: shards.reduce((sum, { queue }) => sum + queue.byHealth[health].groups, 0),
+    deliveries: shards.reduce((sum, { queue }) => sum + queue.byHealth[health].due, 0),
+  });
   return {
     workers,
     queues: shards.map(({ queue: { waiting, active, delayed, oldestDueAt = at, isPaused } }, shard) => ({
@@ -21,7 +23,8 @@ export function toPendingWork({ at, workers, shards }: ServiceState, failedLatel
       oldestDueMs: Math.max(0, at - oldestDueAt),
       isPaused,
     })),
-    unanswered: { receivers: sumOfOpen('groups'), deliveries: sumOfOpen('due') },
+    unanswered: sumOf('breaker_open'),
+    stopped: sumOf('stopped'),
     failedLately,
   };
 }

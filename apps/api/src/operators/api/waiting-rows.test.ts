@@ -8,10 +8,12 @@ const WAITING = {
   due: 2,
   inWork: 0,
   isOpen: false,
+  isStopped: false,
   unanswered: 0,
 } as const;
 
 test.each([
+  { what: 'an operator', state: { isStopped: true, isOpen: true }, why: 'An operator has paused it' },
   {
     what: 'an open breaker',
     state: { isOpen: true, unanswered: 7, heldUntil: NOW + 1 },

@@ -33,6 +33,7 @@ const WaitingReceiverRow = z
     inWork: Count,
     waiting: Count.meta({ description: 'Waiting deliveries, due or not.' }),
     due: Count,
+    stopped: z.literal(true).meta({ description: 'An operator has paused it. Absent: not.' }).exactOptional(),
     breaker: z.enum(['closed', 'open']),
     nextProbeAt: TimeText.exactOptional(),
     pausedUntil: TimeText.exactOptional(),
@@ -54,7 +55,7 @@ export type WaitingReceiverList = z.infer<typeof WaitingReceiverList>;
 /** @param now epoch ms */
 export function toWaitingRow(found: GroupDescription, now: number): WaitingReceiverList['receivers'][number] {
   const { group, kind, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil, suspectUntil } = found;
-  const { first, delivery, limit } = found;
+  const { first, delivery, limit, isStopped } = found;
   return {
     group,
     kind,
@@ -64,6 +65,7 @@ export function toWaitingRow(found: GroupDescription, now: number): WaitingRecei
     inWork,
     waiting,
     due,
+    ...(isStopped && { stopped: true as const }),
     breaker: isOpen ? 'open' : 'closed',
     ...(nextProbeAt !== undefined && { nextProbeAt: toTime(nextProbeAt) }),
     ...(heldUntil !== undefined && { pausedUntil: toTime(heldUntil) }),
@@ -75,9 +77,10 @@ export function toWaitingRow(found: GroupDescription, now: number): WaitingRecei
 }
 
 function explainWait(
-  { isOpen, unanswered, heldUntil, suspectUntil, due, inWork, waitingForRate }: GroupDescription,
+  { isStopped, isOpen, unanswered, heldUntil, suspectUntil, due, inWork, waitingForRate }: GroupDescription,
   now: number,
 ): string {
+  if (isStopped) return 'An operator has paused it: nothing goes until it is resumed.';
   if (isOpen) {
     return `It gave no answer ${unanswered} times in a row: one probe at a time goes out until one succeeds.`;
   }
