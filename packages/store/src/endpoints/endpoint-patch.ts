@@ -153,19 +153,20 @@ local function patchEndpoint(endpoint, purge, keyVersions, id, now, first)
   local lastRemoved, former = first + 1 + tonumber(ARGV[first + 1]), groupOf(id)
   local firstOnce = lastRemoved + 2
   local firstSet = firstOnce + tonumber(ARGV[lastRemoved + 1])
-  local before = redis.call('HMGET', endpoint, 'on', 'url', 'pauseAt')
+  local before = redis.call('HMGET', endpoint, 'on', 'url', 'pauseAt', 'hdr')
   for index = first + 2, lastRemoved do redis.call('HDEL', endpoint, ARGV[index]) end
   -- Disabled once more, it stays disabled as it was: by the first, for his reason, since then.
   if before[1] == '1' and firstSet > firstOnce then redis.call('HSET', endpoint, unpack(ARGV, firstOnce, firstSet - 1)) end
   if #ARGV >= firstSet then redis.call('HSET', endpoint, unpack(ARGV, firstSet)) end
-  local state = redis.call('HMGET', endpoint, 'on', 'offAt', 'dst', 'hdrOf', 'url', 'pauseAt')
+  local state = redis.call('HMGET', endpoint, 'on', 'offAt', 'dst', 'hdrOf', 'url', 'pauseAt', 'hdr')
   if before[2] and before[2] ~= state[5] then followUrl(id, former, now) end
   if state[6] and not before[3] then stopGroup(id, now) elseif before[3] and not state[6] then freeGroup(id, now) end
   local headersOf = state[4] and string.match(state[4], '^(%S+) ')
   if state[4] and not headersOf then
     -- New headers: names alone. They are for the origin that it has now, and for no other.
     redis.call('HSET', endpoint, 'hdrOf', (state[3] or '') .. ' ' .. state[4])
-    countKeyUse(keyVersions, endpoint, 'hdr')
+    -- Nothing is encrypted to the same text twice: with these this call was sent again, after its reply was lost.
+    if state[7] ~= before[4] then countKeyUse(keyVersions, endpoint, 'hdr') end
   elseif headersOf and headersOf ~= state[3] then
     redis.call('HDEL', endpoint, 'hdr', 'hdrOf')
   end
