@@ -300,6 +300,8 @@ test('herald queues counts what waits, shard by shard and receiver by receiver, 
   const waiting = found.queues.reduce((sum, { delayed }) => sum + Number(delayed), 0);
   expect(found.receivers.reduce((sum, each) => sum + Number(each.deliveries), 0)).toBe(waiting);
   expect(found.receivers.find((each) => each.workspace === workspace.id)).toEqual({
+    sentPerSecond: expect.any(Number) as number,
+    emptyInMs: 0,
     receiver: registered.id,
     kind: 'receiver',
     workspace: workspace.id,

@@ -128,6 +128,7 @@ test('both processes count exactly what a script had them do', async () => {
     expect(each.sum('herald_workers')).toBe(1);
     expect(each.sum('herald_queue_jobs')).toBe(0);
     expect(each.sum('herald_queue_oldest_due_seconds')).toBe(0);
+    expect(each.sum('herald_queue_empty_in_seconds')).toBe(0);
     expect(each.sum('herald_waiting_receivers')).toBe(0);
     expect(each.sum('herald_receiver_due_deliveries')).toBe(0);
   }

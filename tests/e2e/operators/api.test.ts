@@ -83,18 +83,23 @@ describe('what operators read', () => {
 
   test('receivers show what waits and why, and are found by a part of their host or workspace', async () => {
     const { host, deliveryId } = scene.paused;
-    const { receivers } = (await read('/receivers')) as { receivers: { host: string; workspaceId: string }[] };
+    const { receivers } = (await read('/receivers')) as {
+      receivers: { group: string; host: string; workspaceId: string }[];
+    };
     const paused = receivers.find((each) => each.host === host);
     expect(paused).toMatchObject({
       breaker: 'open',
       unanswered: expect.any(Number) as number,
       nextProbeAt: new Date(scene.paused.nextProbeAt).toISOString(),
       why: expect.stringContaining('one probe at a time') as string,
+      sentPerSecond: expect.any(Number) as number,
     });
+    // Nothing goes through an open breaker, so that nobody knows when it is done.
+    expect(paused).not.toHaveProperty('emptyInMs');
     expect(JSON.stringify(receivers)).toContain(deliveryId.slice(0, 4));
     for (const find of [host, host.toUpperCase(), paused?.workspaceId ?? '']) {
       const found = (await read(`/receivers?find=${encodeURIComponent(find)}`)) as { receivers: unknown[] };
-      expect(found.receivers).toEqual([paused]);
+      expect(found.receivers).toMatchObject([{ group: paused?.group, host }]);
     }
     expect(await read('/receivers?find=nowhere.example')).toEqual({ receivers: [] });
     expect(((await read('/receivers?limit=1')) as { receivers: unknown[] }).receivers).toHaveLength(1);

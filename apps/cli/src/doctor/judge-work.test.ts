@@ -29,6 +29,8 @@ const OPEN: ReceiverLine = {
   deliveries: 3,
   due: 1,
   inWork: 0,
+  sentPerSecond: 0,
+  emptyInMs: null,
   state: 'breaker_open',
   unanswered: 7,
   nextProbeAt: null,

@@ -29,6 +29,8 @@ origin count as one.
   open breaker    it gave no answers; one probe at a time goes out
   paused          it asked to be left alone (Retry-After)
   paused by an operator   until "herald receivers resume"
+  sent a second   attempts, in the last minute or two
+  empty in        when what is due will be sent at this rate, if no more comes
 By workspace: those whose Tasks, facts and bodies take the most of Redis, roughly.
 ${examples('herald queues', 'herald queues --by-workspace', 'watch -n 2 herald queues')}`,
     )
@@ -75,10 +77,20 @@ function toQueueRow({ shard, queue, waiting, active, delayed, oldestDueMs, isPau
   return [shard, queue, waiting, active, delayed, overdue, isPaused ? bad('paused') : good('running')];
 }
 
-const RECEIVER_COLUMNS = ['receiver', 'host', 'workspace', 'deliveries', 'due', 'state', 'longest due'];
+const RECEIVER_COLUMNS = [
+  'receiver',
+  'host',
+  'workspace',
+  'deliveries',
+  'due',
+  'state',
+  'longest due',
+  'sent a second',
+  'empty in',
+];
 
 function toReceiverRow(line: ReceiverLine, now: number): Cell[] {
-  const { receiver, kind, host, workspace, deliveries, due, waitsSince } = line;
+  const { receiver, kind, host, workspace, deliveries, due, waitsSince, sentPerSecond, emptyInMs } = line;
   const longestDue = waitsSince === null ? undefined : spanText(Math.max(0, now - waitsSince.getTime()));
   return [
     receiver ?? kind,
@@ -88,6 +100,8 @@ function toReceiverRow(line: ReceiverLine, now: number): Cell[] {
     due,
     stateOf(line, now),
     longestDue,
+    sentPerSecond === null ? undefined : sentPerSecond.toFixed(1),
+    due === 0 || emptyInMs === null ? undefined : spanText(emptyInMs),
   ];
 }
 

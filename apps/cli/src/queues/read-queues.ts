@@ -3,8 +3,6 @@ import { createFailedView } from '@herald/store/operators/failed-view';
 import type { GroupHealth } from '@herald/queue';
 import { createServiceStateReader, type ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
-import { timeToEmpty, toServiceRates } from '@herald/store/stats/service-rates';
-import { createStatsReader } from '@herald/store/stats/stats-reader';
 import type { Herald } from '../context/open-herald.ts';
 import { toDate } from '../output/time-text.ts';
 
@@ -13,19 +11,16 @@ export async function readQueues({ config, redis, keyspace, now }: Herald) {
   const readState = createServiceStateReader({ redis, keyspace, presence: createWorkerPresence(redis), now });
   const groups = createGroupView({ redis, keyspace, now });
   const at = now();
-  const [state, minutes, waiting, failedLately] = await Promise.all([
+  const [state, waiting, failedLately] = await Promise.all([
     readState(),
-    createStatsReader({ redis, keyspace, now }).ofService('1h'),
     groups.list(),
     createFailedView({ redis, keyspace, keepMs: config.retentionMs }).count(at),
   ]);
-  const { acceptedPerSecond, deliveredPerSecond } = toServiceRates(minutes, at);
-  const due = state.shards.reduce((total, { queue }) => total + queue.waiting + queue.active, 0);
   return {
     workers: state.workers,
-    acceptedPerSecond,
-    deliveredPerSecond,
-    emptyInMs: timeToEmpty(due, { acceptedPerSecond, deliveredPerSecond }) ?? null,
+    acceptedPerSecond: state.rates.acceptedPerSecond,
+    deliveredPerSecond: state.rates.deliveredPerSecond,
+    emptyInMs: state.emptyInMs ?? null,
     queues: state.shards.map(({ queue: { waiting, active, delayed, oldestDueAt = state.at, isPaused } }, shard) => ({
       shard,
       queue: 'deliveries',
@@ -53,6 +48,10 @@ export type ReceiverLine = {
   readonly deliveries: number;
   readonly due: number;
   readonly inWork: number;
+  /** Attempts, in the last minute or two; null: nothing counts them. */
+  readonly sentPerSecond: number | null;
+  /** When what is due will be sent at this rate, if no more comes; null: nothing goes, or nothing counts it. */
+  readonly emptyInMs: number | null;
   readonly state: GroupHealth;
   readonly unanswered: number;
   readonly nextProbeAt: Date | null;
@@ -72,7 +71,7 @@ function countGroups({ shards }: ServiceState): number {
 
 function toReceiverJson(found: GroupDescription, now: number): ReceiverLine {
   const { first, delivery, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil } = found;
-  const { group, kind, isStopped } = found;
+  const { group, kind, isStopped, sentPerSecond = null, emptyInMs = null } = found;
   const firstDueAt = first?.dueAt ?? 0;
   return {
     receiver: kind === 'receiver' ? group : null,
@@ -82,6 +81,8 @@ function toReceiverJson(found: GroupDescription, now: number): ReceiverLine {
     deliveries: waiting,
     due,
     inWork,
+    sentPerSecond,
+    emptyInMs,
     state: isStopped ? 'stopped' : isOpen ? 'breaker_open' : heldUntil === undefined ? 'flowing' : 'paused',
     unanswered,
     nextProbeAt: toDate(nextProbeAt) ?? null,

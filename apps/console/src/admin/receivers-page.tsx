@@ -5,7 +5,9 @@ import { Badge } from '../ui/badge.tsx';
 import { ForeignText } from '../ui/foreign-text.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Time } from '../ui/time.tsx';
+import { rateText } from './byte-text.ts';
 import { OpenButton } from './open-button.tsx';
+import { emptyText } from './tiles.tsx';
 import { useWaitingReceivers } from './queries.ts';
 
 type WaitingReceiver = Schemas['WaitingReceiver'];
@@ -64,6 +66,12 @@ function ReceiverTable({ rows }: { readonly rows: readonly WaitingReceiver[] }) 
           <th scope="col" class="col-number">
             {headings.work}
           </th>
+          <th scope="col" class="col-number">
+            {headings.rate}
+          </th>
+          <th scope="col" class="col-number">
+            {headings.empty}
+          </th>
           <th scope="col">{headings.why}</th>
         </tr>
       </thead>
@@ -89,6 +97,10 @@ function ReceiverTable({ rows }: { readonly rows: readonly WaitingReceiver[] }) 
             <td class="col-number">{row.waiting}</td>
             <td class="col-number">{row.due}</td>
             <td class="col-number">{row.limit === undefined ? row.inWork : `${row.inWork} / ${row.limit}`}</td>
+            <td class="col-number">
+              {row.sentPerSecond !== undefined && adminTexts.perSecond(rateText(row.sentPerSecond))}
+            </td>
+            <td class="col-number">{row.due > 0 && row.emptyInMs !== undefined && emptyText(row.emptyInMs)}</td>
             <td class="col-why">{row.why}</td>
           </tr>
         ))}

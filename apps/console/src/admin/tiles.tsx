@@ -21,12 +21,19 @@ export function Tiles({ overview: { now, redis } }: { readonly overview: Overvie
       <Tile name={tiles.p50} value={ms(now.arrivalP50Ms)} hint={hints.arrival} />
       <Tile name={tiles.p99} value={ms(now.arrivalP99Ms)} hint={hints.arrival} />
       <Tile name={tiles.oldest} value={now.oldestDueMs === undefined ? NOTHING : roughDuration(now.oldestDueMs)} />
+      <Tile name={tiles.empty} value={emptyText(now.emptyInMs)} hint={hints.empty} />
       <Tile name={tiles.waiting} value={now.waiting.toLocaleString('en')} />
       <Tile name={tiles.active} value={now.active.toLocaleString('en')} />
       <Tile name={tiles.delayed} value={now.delayed.toLocaleString('en')} hint={hints.delayed} />
       <RedisTile redis={redis} />
     </dl>
   );
+}
+
+/** How long until nothing is due any more. */
+export function emptyText(emptyInMs: number | undefined): string {
+  if (emptyInMs === undefined) return adminTexts.notAtThisRate;
+  return emptyInMs === 0 ? NOTHING : roughDuration(emptyInMs);
 }
 
 type TileProps = { readonly name: string; readonly value: string; readonly hint?: string; readonly note?: string };

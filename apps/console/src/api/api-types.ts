@@ -3369,6 +3369,8 @@ export interface components {
                 /** @description Deliveries that are not due, or whose receiver is left alone. */
                 delayed: number;
                 oldestDueMs?: number;
+                /** @description When what is due will be sent, at these rates. Absent: never, since as much comes as goes, or nothing goes. */
+                emptyInMs?: number;
                 isPaused: boolean;
             };
             /** @description Those seen lately. */
@@ -3465,6 +3467,10 @@ export interface components {
             suspectUntil?: string;
             /** @description Attempts without an answer, in a row. */
             unanswered: number;
+            /** @description Attempts, in the last minute or two. Absent: nothing counts them. */
+            sentPerSecond?: number;
+            /** @description When what is due will be sent at this rate, if no more comes. Absent: nothing goes. */
+            emptyInMs?: number;
             first?: {
                 id: components["schemas"]["DeliveryId"];
                 /**

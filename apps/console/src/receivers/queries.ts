@@ -20,13 +20,14 @@ export function useReceiver(id: string) {
   });
 }
 
-export function useStats(id: string, window: StatsWindow) {
+export function useStats(id: string, window: StatsWindow, isWanted = true) {
   return useQuery({
     queryKey: ['stats', id, window],
     queryFn: ({ signal }) =>
       read<Schemas['Stats']>(
         api.GET('/api/public/webhooks/{id}/stats', { params: { path: { id }, query: { window } }, signal }),
       ),
+    enabled: isWanted,
     refetchInterval: () => judgeChartPace(quietMs()),
     staleTime: CHART_POLL_MS / 2,
     placeholderData: (former) => former,

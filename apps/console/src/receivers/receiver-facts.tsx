@@ -1,6 +1,25 @@
 import { writeDuration } from '@herald/core/duration';
 import type { Schemas } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
+import { roughDuration } from '../time/time-text.ts';
+import { useStats } from './queries.ts';
+import { timeToSend } from './time-to-send.ts';
+
+/** How long what waits for a receiver takes at its present pace, while something does. */
+export function Backlog({ receiver: { id, enabled, health } }: { readonly receiver: Schemas['Receiver'] }) {
+  const isWanted = enabled && health.backlog > 0 && health.state !== 'paused';
+  const { data: stats } = useStats(id, '1h', isWanted);
+  if (!isWanted || !stats) return null;
+  const { perSecond, ms } = timeToSend(health.backlog, stats);
+  const { backlog } = receiverTexts;
+  return (
+    <p class="quiet">
+      {ms === undefined
+        ? backlog.stands(health.backlog)
+        : backlog.goes(health.backlog, perSecond.toFixed(1), roughDuration(ms))}
+    </p>
+  );
+}
 
 /** How deliveries reach a receiver, where that is not as usual. */
 export function ReceiverFacts({ receiver }: { readonly receiver: Schemas['Receiver'] }) {

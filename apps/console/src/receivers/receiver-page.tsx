@@ -11,7 +11,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Url } from '../ui/url.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { ReceiverActions } from './receiver-actions.tsx';
-import { ReceiverFacts } from './receiver-facts.tsx';
+import { Backlog, ReceiverFacts } from './receiver-facts.tsx';
 import { useReceiver } from './queries.ts';
 import { describeState } from './receiver-state.ts';
 import { ReplayProgress } from './replay-progress.tsx';
@@ -92,6 +92,7 @@ function ReceiverHead({ receiver }: { readonly receiver: Schemas['Receiver'] }) 
           <Badge tone={tone}>{state}</Badge> {explanation}
         </p>
       </div>
+      <Backlog receiver={receiver} />
       <ReceiverFacts receiver={receiver} />
     </>
   );

@@ -60,6 +60,12 @@ export const receiverTexts = {
     failing_disabled:
       'It failed for too long without one success. Mend it, send a test event, enable it, then replay what it missed.',
   },
+  backlog: {
+    goes: (count: number, perSecond: string, length: string) =>
+      `${count === 1 ? 'One delivery is' : `${count} deliveries are`} due. At the present rate of ${perSecond} a second, and if no more come, they are sent in about ${length}.`,
+    stands: (count: number) =>
+      `${count === 1 ? 'One delivery is' : `${count} deliveries are`} due, and nothing was sent in the last minute.`,
+  },
   form: {
     addTitle: 'Add a receiver',
     editTitle: 'Edit the receiver',

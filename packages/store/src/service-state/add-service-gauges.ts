@@ -18,6 +18,10 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
   const totals = {
     workers: gauge('herald_workers', 'Workers seen lately.'),
     usedBytes: gauge('herald_redis_memory_used_bytes', 'Memory that Redis uses.'),
+    emptyIn: gauge(
+      'herald_queue_empty_in_seconds',
+      'When what is due will be sent, at the rate of the last minute or two; +Inf: never, as much comes as goes.',
+    ),
     limitBytes: gauge('herald_redis_memory_limit_bytes', 'Memory that Redis may use; 0 without a limit.'),
   };
   const perShard = {
@@ -95,6 +99,7 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
     if (!state) return;
     for (const [shard, shardState] of state.shards.entries()) showShard(shardState, String(shard), state.at);
     totals.workers.set(state.workers);
+    totals.emptyIn.set(state.emptyInMs === undefined ? Infinity : state.emptyInMs / 1_000);
     for (const { workspaceId: workspace, pending, bytes } of state.workspaces) {
       perWorkspace.pending.set({ workspace }, pending);
       perWorkspace.bytes.set({ workspace }, bytes);

@@ -5,6 +5,8 @@ import { createWorkspaceAccounts } from '../memory/workspace-accounts.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readInfo } from '../redis/read-info.ts';
 import { defineScript } from '../scripts/script.ts';
+import { timeToEmpty, toServiceRates } from '../stats/service-rates.ts';
+import { createStatsReader } from '../stats/stats-reader.ts';
 import type { WorkerPresence } from './worker-presence.ts';
 
 export type ServiceStateReaderDeps = {
@@ -21,10 +23,12 @@ const SHOWN_WORKSPACES = 10;
 /**
  * Reads what all processes share, by scripts of bounded work for each shard. Times are epoch ms. `workers`
  * were seen lately. `memory` is that of all masters, undefined when Redis doesn't tell; `limitBytes` is 0 without a
- * limit. `workspaces` are those that hold the most.
+ * limit. `workspaces` are those that hold the most. `emptyInMs` is when what is due will be sent at these `rates`; undefined:
+ * never.
  */
 export function createServiceStateReader({ redis, keyspace, presence, now }: ServiceStateReaderDeps) {
   const accounts = createWorkspaceAccounts({ redis, keyspace, now });
+  const stats = createStatsReader({ redis, keyspace, now });
   const shardReaders = keyspace.shards.map((keys) => {
     const { prefix, replays } = keys;
     const readQueue = createQueueStateReader({ prefix, defineScript: (_name, lua) => defineScript(redis, lua), now });
@@ -39,13 +43,16 @@ export function createServiceStateReader({ redis, keyspace, presence, now }: Ser
   });
   return async function readServiceState() {
     const at = now();
-    const [shards, workers, memory, workspaces] = await Promise.all([
+    const [shards, workers, memory, workspaces, minutes] = await Promise.all([
       Promise.all(shardReaders.map((read) => read())),
       presence.count(at),
       readMemory(redis),
       accounts.largest(SHOWN_WORKSPACES),
+      stats.ofService('1h'),
     ]);
-    return { at, shards, workers, memory, workspaces };
+    const rates = toServiceRates(minutes, at);
+    const due = shards.reduce((sum, { queue }) => sum + queue.waiting + queue.active, 0);
+    return { at, shards, workers, memory, workspaces, rates, emptyInMs: timeToEmpty(due, rates) };
   };
 }
 export type ServiceState = Awaited<ReturnType<ReturnType<typeof createServiceStateReader>>>;

@@ -1,4 +1,4 @@
-import { ARRIVAL_BINS, SHARD_FIELDS } from './attempt-fields.ts';
+import { ARRIVAL_BINS, ATTEMPT_BINS, failedOf, SHARD_FIELDS } from './attempt-fields.ts';
 import { addCounts, type CountedBucket } from './counter-layout.ts';
 
 const MINUTE_MS = 60_000;
@@ -13,10 +13,21 @@ export function toServiceCounts(counts: readonly number[]) {
   };
 }
 
+/** What was counted in the last whole minute and the present one, and in how many seconds. */
+function lately(minutes: readonly CountedBucket[], at: number) {
+  const counts = minutes.slice(-2).reduce<number[]>((sum, bucket) => addCounts(sum, bucket.counts), []);
+  return { counts, seconds: (MINUTE_MS + (at % MINUTE_MS)) / 1_000 };
+}
+
+/** The attempts a second of a receiver, from its counters. @param at epoch ms */
+export function toSentPerSecond(minutes: readonly CountedBucket[], at: number): number {
+  const { counts, seconds } = lately(minutes, at);
+  return (ATTEMPT_BINS.sum(counts) + failedOf(counts)) / seconds;
+}
+
 /** Of the last whole minute and the present one. @param at epoch ms */
 export function toServiceRates(minutes: readonly CountedBucket[], at: number) {
-  const counts = minutes.slice(-2).reduce<number[]>((sum, bucket) => addCounts(sum, bucket.counts), []);
-  const seconds = (MINUTE_MS + (at % MINUTE_MS)) / 1_000;
+  const { counts, seconds } = lately(minutes, at);
   const { accepted, delivered, failedAttempts } = toServiceCounts(counts);
   const attempts = delivered + failedAttempts;
   const [p50Ms, p99Ms] = [ARRIVAL_BINS.quantile(counts, 0.5), ARRIVAL_BINS.quantile(counts, 0.99)];

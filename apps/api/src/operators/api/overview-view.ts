@@ -38,6 +38,10 @@ export const OverviewView = z
         active: Count.meta({ description: 'Deliveries in work.' }),
         delayed: Count.meta({ description: 'Deliveries that are not due, or whose receiver is left alone.' }),
         oldestDueMs: Ms,
+        emptyInMs: Count.meta({
+          description:
+            'When what is due will be sent, at these rates. Absent: never, since as much comes as goes, or nothing goes.',
+        }).exactOptional(),
         isPaused: z.boolean(),
       })
       .meta({

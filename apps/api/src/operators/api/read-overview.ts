@@ -6,7 +6,6 @@ import type { createMemoryTrend } from '@herald/store/operators/memory-trend';
 import type { Readiness } from '@herald/store/readiness/create-readiness';
 import type { ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import { GONE_AFTER_MS, type ProcessPresence } from '@herald/store/shards/process-presence';
-import { toServiceRates } from '@herald/store/stats/service-rates';
 import type { StatsReader } from '@herald/store/stats/stats-reader';
 import { toTime } from '../../http/to-time.ts';
 import { toBacklog, toBucket, toMemory, toPendingWork, toProcess } from './overview-parts.ts';
@@ -33,13 +32,11 @@ export function createReadOverview(deps: ReadOverviewDeps) {
   const { readServiceState, readReadiness, processes, stats, failed, noteMemory, now } = deps;
   const read = async (window: Window): Promise<OverviewView> => {
     const at = now();
-    const asked = stats.ofService(window);
-    const [state, readiness, seen, buckets, minutes, failedLately] = await Promise.all([
+    const [state, readiness, seen, buckets, failedLately] = await Promise.all([
       readServiceState(),
       readReadiness(),
       processes.list(),
-      asked,
-      window === '1h' ? asked : stats.ofService('1h'),
+      stats.ofService(window),
       failed.count(at),
     ]);
     const work = toPendingWork(state, failedLately);
@@ -47,7 +44,11 @@ export function createReadOverview(deps: ReadOverviewDeps) {
       at: toTime(at),
       window,
       bucketSeconds: window === '1h' ? 60 : 900,
-      now: { ...toServiceRates(minutes, at), ...toBacklog(work) },
+      now: {
+        ...state.rates,
+        ...toBacklog(work),
+        ...(state.emptyInMs !== undefined && { emptyInMs: state.emptyInMs }),
+      },
       processes: seen.filter(({ sign }) => sign > at - GONE_AFTER_MS).map(toProcess),
       redis: toMemory(state.memory, state.memory && noteMemory(at, state.memory.usedBytes)),
       workspaces: [...state.workspaces],

@@ -39,6 +39,14 @@ const WaitingReceiverRow = z
     pausedUntil: TimeText.exactOptional(),
     suspectUntil: TimeText.exactOptional(),
     unanswered: Count.meta({ description: 'Attempts without an answer, in a row.' }),
+    sentPerSecond: z
+      .number()
+      .min(0)
+      .meta({ description: 'Attempts, in the last minute or two. Absent: nothing counts them.' })
+      .exactOptional(),
+    emptyInMs: Count.meta({
+      description: 'When what is due will be sent at this rate, if no more comes. Absent: nothing goes.',
+    }).exactOptional(),
     first: z.strictObject({ id: DeliveryIdText, dueAt: TimeText }).exactOptional(),
     why: z.string().meta({ description: 'What keeps its deliveries waiting, as a sentence.' }),
   })
@@ -55,7 +63,7 @@ export type WaitingReceiverList = z.infer<typeof WaitingReceiverList>;
 /** @param now epoch ms */
 export function toWaitingRow(found: GroupDescription, now: number): WaitingReceiverList['receivers'][number] {
   const { group, kind, waiting, due, inWork, isOpen, unanswered, nextProbeAt, heldUntil, suspectUntil } = found;
-  const { first, delivery, limit, isStopped } = found;
+  const { first, delivery, limit, isStopped, sentPerSecond, emptyInMs } = found;
   return {
     group,
     kind,
@@ -71,6 +79,8 @@ export function toWaitingRow(found: GroupDescription, now: number): WaitingRecei
     ...(heldUntil !== undefined && { pausedUntil: toTime(heldUntil) }),
     ...(suspectUntil !== undefined && { suspectUntil: toTime(suspectUntil) }),
     unanswered,
+    ...(sentPerSecond !== undefined && { sentPerSecond }),
+    ...(emptyInMs !== undefined && { emptyInMs }),
     ...(first && { first: { id: first.id, dueAt: toTime(first.dueAt) } }),
     why: explainWait(found, now),
   };
