@@ -404,3 +404,63 @@ test('a list with a wrong query is refused', async () => {
     expect(problemOf(answer)).toMatchObject({ status: 422, code: 'validation_failed' });
   }
 });
+
+test('a workspace lists its Tasks, newest first, by status and time, page by page', async () => {
+  const workspace = await herald.createWorkspace();
+  const list = async (query: string) =>
+    bodyOf(await workspace.request('GET', `/tasks?${query}`), 200) as {
+      tasks: { id: string; createdAt: string; status: string }[];
+      nextCursor: string | null;
+    };
+  const created: string[] = [];
+  for (let count = 0; count < 5; count++) {
+    created.unshift(
+      (await workspace.createTask({ input: { count }, callback: { url: 'https://hooks.example.com/' } })).id,
+    );
+  }
+  // Ids of one millisecond are in no order of creation.
+  created.sort().reverse();
+  await workspace.cancelTask(created[1] ?? '');
+  const all = await list('');
+  expect(all).toMatchObject({ tasks: created.map((id) => ({ id })), nextCursor: null });
+  expect(all.tasks[0]).toMatchObject({ status: 'queued', callback: { url: 'https://hooks.example.com/' } });
+  for (const name of ['input', 'messages', 'decisions']) expect(all.tasks[0]).not.toHaveProperty(name);
+
+  const seen: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page = await list(`limit=2${cursor && `&cursor=${cursor}`}`);
+    expect(page.tasks.length).toBeLessThanOrEqual(2);
+    seen.push(...page.tasks.map(({ id }) => id));
+    cursor = page.nextCursor;
+  }
+  expect(seen).toEqual(created);
+  expect(await list('status=canceled')).toMatchObject({ tasks: [{ id: created[1] }], nextCursor: null });
+  expect(await list('status=done')).toEqual({ tasks: [], nextCursor: null });
+  const { createdAt = '' } = all.tasks[2] ?? {};
+  expect((await list(`since=${createdAt}`)).tasks.map(({ id }) => id)).toEqual(
+    all.tasks.filter((each) => each.createdAt >= createdAt).map(({ id }) => id),
+  );
+  expect((await list(`until=${createdAt}`)).tasks.map(({ id }) => id)).toEqual(
+    all.tasks.filter((each) => each.createdAt < createdAt).map(({ id }) => id),
+  );
+  const wrong = await workspace.request('GET', `/tasks?since=${createdAt}&until=${createdAt}`);
+  expect(problemOf(wrong)).toMatchObject({ status: 422, errors: [{ path: 'until' }] });
+  expect((await list('limit=1')).nextCursor).not.toBeNull();
+});
+
+test('a Task shows its input, messages and decisions to its owner, until they are erased', async () => {
+  const workspace = await herald.createWorkspace();
+  const { id } = await workspace.createTask({ input: { invoice: 'in_42' } });
+  bodyOf(await workspace.request('POST', `/tasks/${id}/messages`, { body: { text: 'with VAT' } }), 200);
+  await herald.executor.report(id, START, actionRequired(1));
+  const { status } = await workspace.resolve(id, 'pay', { decision: 'yes', actionVersion: 1 });
+  expect(status).toBe(200);
+  expect(await workspace.readTask(id)).toMatchObject({
+    input: { invoice: 'in_42' },
+    messages: [{ text: 'with VAT', createdAt: expect.any(String) as string }],
+    decisions: [{ approvalId: 'pay', actionVersion: 1, decision: 'yes', decidedAt: expect.any(String) as string }],
+  });
+  await workspace.cancelTask(id);
+  bodyOf(await workspace.request('DELETE', `/tasks/${id}/payloads`), 200);
+  expect(await workspace.readTask(id)).toMatchObject({ input: null, messages: [], decisions: [] });
+});

@@ -1,4 +1,4 @@
-import { callbackIdOf, type Decision, type Task } from '@herald/core';
+import { callbackIdOf, type Decision, type ListPlace, type Task } from '@herald/core';
 import { MESSAGE_LIMIT, type TaskCursor } from '@herald/store/tasks/task-store';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
@@ -190,3 +190,49 @@ test('a message that is added again is there once, also when the Task was closed
   expect([await add(one), await add({ ...one, id: 'msg_3' })]).toEqual(['added', 'done']);
   expect(await stores.tasks.listMessages(task.workspaceId, task.id)).toEqual([one, other]);
 });
+
+test('the list of a workspace stays as long as its longest Task, and new Tasks take out what has gone', async () => {
+  const first = await create();
+  const { workspaceId } = first;
+  const { redis, keyspace } = stores;
+  const keys = keyspace.of(workspaceId);
+  const list = keys.workspaceTasks(workspaceId);
+  const endsWith = async (task: Task) => {
+    expect(await redis.pexpiretime(list)).toBe(await redis.pexpiretime(keys.task(task.id)));
+  };
+  await endsWith(first);
+  await redis.pexpire(list, 1_000);
+  const read = await stores.tasks.find(workspaceId, first.id);
+  if (!read) throw new Error('it is there');
+  const decision: Decision = {
+    approvalId: 'a',
+    actionVersion: 1,
+    decision: 'yes',
+    decidedAt: Date.now() + 40 * DAY_MS,
+  };
+  await stores.tasks.resolve(read, decision, 'running');
+  await endsWith(first);
+
+  // An old one that lives keeps none behind it, however many these are.
+  const gone = Array.from({ length: 50 }, (_, index) => buildTask(workspaceId, { createdAt: first.createdAt + index }));
+  await redis.zadd(list, ...gone.flatMap(({ createdAt, id }) => [createdAt, id]));
+  const page = await stores.tasks.listByWorkspace(workspaceId, {}, 10);
+  expect([page.tasks.map(({ id }) => id), page.lookedAt]).toEqual([[first.id], 51]);
+  const living = [first];
+  for (let count = 0; count < 100; count++) living.push(await createIn(workspaceId, first.createdAt + 100 + count));
+  // Each takes out a gone one with their share of the list: of 50 some 20 are left behind 100.
+  expect(await redis.zcard(list)).toBeLessThan(living.length + 50);
+  const seen: string[] = [];
+  for (let place: ListPlace | undefined, isEnd = false; !isEnd;) {
+    const { tasks, next } = await stores.tasks.listByWorkspace(workspaceId, {}, 7, place);
+    seen.push(...tasks.map(({ id }) => id));
+    [place, isEnd] = [next, next === undefined];
+  }
+  expect(seen).toEqual(living.map(({ id }) => id).reverse());
+});
+
+async function createIn(workspaceId: string, createdAt: number): Promise<Task> {
+  const task = buildTask(workspaceId, { status: 'queued', createdAt });
+  await stores.tasks.create(task);
+  return task;
+}

@@ -10,6 +10,7 @@ export * from './deliveries/delivery.ts';
 export * from './deliveries/delivery-defaults.ts';
 export {
   CursorText,
+  isSpan,
   ListDeliveries,
   ListWorkspaceDeliveries,
   namedEndpoint,
@@ -18,6 +19,7 @@ export {
   REPLAY_LIMIT,
   RequestReplay,
   Time,
+  UNTIL_RULE,
 } from './deliveries/delivery-requests.ts';
 export * from './deliveries/history.ts';
 export * from './deliveries/origin.ts';

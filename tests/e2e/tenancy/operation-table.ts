@@ -49,6 +49,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   readReplay: { params: ['replay'], portalLinks: 'read' },
   stopReplay: { params: ['replay'], portalLinks: 'change' },
   createTask: { params: [], body: () => ({ input: 1 }) },
+  listWorkspaceTasks: { params: [], query: '?limit=100' },
   readTask: { params: ['task'] },
   addMessage: { params: ['waitingTask'], body: () => ({ text: 'from elsewhere' }) },
   resolveApproval: { params: ['waitingTask', 'approval'], body: () => ({ decision: 'yes', actionVersion: 1 }) },

@@ -407,6 +407,11 @@ const QUERIES: Readonly<Record<string, readonly Row[]>> = {
     [{}, 'status is required: one of queued, running, requires_action, done, canceled'],
     [{ status: 'open' }, 'status must be one of queued, running, requires_action, done, canceled'],
   ],
+  listWorkspaceTasks: [
+    [{ status: 'open' }, 'status must be one of queued, running, requires_action, done, canceled'],
+    [{ since: 'yesterday', limit: '0' }, `since ${TIME}`, PAGE_LIMIT],
+    [{ since: '2030-01-31T12:00:00Z', until: '2030-01-31T12:00:00Z' }, 'until must be later than since'],
+  ],
   readActivity: [
     [
       { receiver: 'dlv_1' },

@@ -1,5 +1,4 @@
 import type { WorkspaceId } from '@herald/core';
-import type { DeliveryPage } from '@herald/store/deliveries/delivery-lists';
 import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { defineScript } from '@herald/store/scripts/script';
@@ -23,18 +22,18 @@ if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('INCRBY', KEYS[1], ARGV[1]
 export type PriceLists = ReturnType<typeof createPriceLists>;
 
 /**
- * Reads lists of deliveries, at most a few of a workspace at a time, until their client hangs up, and takes from the
+ * Reads lists of deliveries and Tasks, at most a few of a workspace at a time, until their client hangs up, and takes from the
  * budget of the workspace what they cost.
  * @param perSecond 0: there is no budget
  */
 export function createPriceLists(redis: RedisClient, perSecond: number) {
   const spend = createSpend(redis);
   const lines = new Map<WorkspaceId, Promise<unknown>[]>();
-  return async function readPriced(
+  return async function readPriced<Page extends { readonly lookedAt: number }>(
     req: Request,
     res: Pick<Response, 'once' | 'off'>,
-    read: (signal: AbortSignal) => Promise<DeliveryPage>,
-  ): Promise<DeliveryPage> {
+    read: (signal: AbortSignal) => Promise<Page>,
+  ): Promise<Page> {
     const workspaceId = workspaceOf(req);
     const hangUp = new AbortController();
     const onClose = () => {

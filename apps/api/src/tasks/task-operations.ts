@@ -28,7 +28,7 @@ import { newRevision } from '@herald/store/redis/revision';
 import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { refuseForbiddenUrl, type FindUrlProblem } from '../receivers/manage-receivers.ts';
-import type { ApprovalResolved } from './task-view.ts';
+import type { ApprovalResolved, TaskWithContents } from './task-view.ts';
 
 export type TaskOperationsDeps = {
   readonly tasks: TaskStore;
@@ -81,6 +81,7 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
     find,
     listByStatus: (status: TaskStatus, limit: number, after?: TaskCursor) =>
       tasks.listByStatus(status, limit, now(), after),
+    listByWorkspace: (...args: Parameters<TaskStore['listByWorkspace']>) => tasks.listByWorkspace(...args),
 
     /** Returns the callback and its signing secret in clear, unless an earlier run with this seed created the Task. */
     async create(
@@ -150,8 +151,8 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
     /** The controller workspace of a Task, for those who may use the Tasks of all. */
     findWorkspace,
 
-    async findForExecutor(id: TaskId) {
-      const workspaceId = await findWorkspace(id);
+    /** A Task with what it holds. */
+    async findContents(workspaceId: WorkspaceId, id: TaskId): Promise<TaskWithContents> {
       const [task, messages, decisions] = await Promise.all([
         find(workspaceId, id),
         tasks.listMessages(workspaceId, id),

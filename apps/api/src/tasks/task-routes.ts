@@ -9,7 +9,11 @@ import {
   PageLimit,
   PatchCallback,
   ResolveApproval,
+  isSpan,
   RotateSecret,
+  TaskStatus,
+  Time,
+  UNTIL_RULE,
   type TransitionReport,
 } from '@herald/core';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
@@ -18,17 +22,26 @@ import { z } from 'zod';
 import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';
 import { DeliveryPage, MAY_BE_PARTIAL, toDeliveryPage } from '../deliveries/delivery-view.ts';
 import { callerOf, disablerOf, stateOf, workspaceOf } from '../http/request-state.ts';
-import { readCursor } from '../http/cursor.ts';
+import { readCursor, writeCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, toRotatedSecret } from '../http/rotated-secret.ts';
 import { toTime } from '../http/to-time.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
+import type { PriceLists } from '../rate-limit/price-lists.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
 import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
 import { CallbackView, toCallbackView } from './callback-view.ts';
 import type { ManageCallbacks } from './manage-callbacks.ts';
 import { PayloadsErased, type ErasePayloads } from './erase-payloads.ts';
 import type { TaskOperations } from './task-operations.ts';
-import { ApprovalResolved, MessageAdded, TaskCreation, TaskView, toTaskView } from './task-view.ts';
+import {
+  ApprovalResolved,
+  FullTaskView,
+  MessageAdded,
+  TaskCreation,
+  TaskPage,
+  toTaskContents,
+  toTaskView,
+} from './task-view.ts';
 
 export type TaskRoutesDeps = {
   readonly tasks: TaskOperations;
@@ -37,6 +50,7 @@ export type TaskRoutesDeps = {
   readonly deliveryLog: DeliveryLog;
   readonly receivers: Pick<ManageReceivers, 'rotateSecret'>;
   readonly erasePayloads: ErasePayloads;
+  readonly readPriced: PriceLists;
 };
 
 /** Query of a Task's deliveries. */
@@ -46,6 +60,17 @@ const ListTaskDeliveries = z.strictObject({
   }),
   cursor: CursorText.exactOptional(),
 });
+
+/** Query of a workspace's Tasks. */
+const ListWorkspaceTasks = z
+  .strictObject({
+    status: TaskStatus.exactOptional(),
+    since: Time.meta({ description: 'Created at or after this time.' }).exactOptional(),
+    until: Time.meta({ description: 'Created before this time.' }).exactOptional(),
+    limit: PageLimit,
+    cursor: CursorText.exactOptional(),
+  })
+  .refine(isSpan, UNTIL_RULE);
 
 /** Accepts a transition that the customer of a Task asks for. */
 async function accept(
@@ -86,13 +111,32 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
         return { ...view, callback: { ...view.callback, secret: callback.secret } };
       },
     }),
+    operation('listWorkspaceTasks', 'GET /', {
+      summary: 'List the Tasks of the workspace',
+      description:
+        'Newest first, without their input, messages and decisions: `GET /tasks/{id}` has these. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null.',
+      query: ListWorkspaceTasks,
+      answer: { status: 200, description: 'A page.', schema: TaskPage },
+      async handle({ tasks, callbacks, readPriced }, req, res, { limit, cursor, ...filter }) {
+        const after = readCursor(cursor);
+        const page = await readPriced(req, res, (signal) =>
+          tasks.listByWorkspace(workspaceOf(req), filter, limit, after, signal),
+        );
+        const endpoints = await Promise.all(page.tasks.map(callbacks.findOf));
+        return {
+          tasks: page.tasks.map((task, index) => toTaskView(task, endpoints[index])),
+          nextCursor: page.next ? writeCursor(page.next) : null,
+        };
+      },
+    }),
     operation('readTask', 'GET /{id}', {
       summary: 'Read a Task',
-      description: 'Has the result, outcome and usage that terminal events omit.',
-      answer: { status: 200, description: 'The Task.', schema: TaskView },
+      description:
+        'Has the result, outcome and usage that terminal events omit, and the input, messages and decisions of the Task.',
+      answer: { status: 200, description: 'The Task.', schema: FullTaskView },
       async handle({ tasks, callbacks }, req) {
-        const task = await tasks.find(workspaceOf(req), req.params.id);
-        return toTaskView(task, await callbacks.findOf(task));
+        const found = await tasks.findContents(workspaceOf(req), req.params.id);
+        return { ...toTaskView(found.task, await callbacks.findOf(found.task)), ...toTaskContents(found) };
       },
     }),
     operation('addMessage', 'POST /{id}/messages', {

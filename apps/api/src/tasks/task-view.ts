@@ -1,6 +1,16 @@
-import { projectOutcome, PublicOutcome, TaskIdText, TaskStatus, type Endpoint, type Outcome } from '@herald/core';
+import {
+  projectOutcome,
+  PublicOutcome,
+  TaskIdText,
+  TaskStatus,
+  type Decision,
+  type Endpoint,
+  type Message,
+  type Outcome,
+} from '@herald/core';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { z } from 'zod';
+import { NextCursor } from '../http/cursor.ts';
 import { ShownOnce, SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 import { CallbackView, toCallbackView } from './callback-view.ts';
@@ -28,6 +38,33 @@ export const TaskFields = {
   erasedAt: TimeText.meta({ description: 'When its payloads were erased.' }).exactOptional(),
 };
 
+/** A Task with what was added to it. */
+export type TaskWithContents = {
+  readonly task: TaskRecord;
+  readonly messages: readonly Message[];
+  readonly decisions: readonly Decision[];
+};
+
+/** What a Task holds. Lists leave it out: it may be large. */
+export const TaskContentFields = {
+  input: z.unknown().meta({ description: 'Any JSON. Null when none was given.' }),
+  messages: z
+    .array(z.strictObject({ text: z.string(), createdAt: TimeText }).meta({ id: 'TaskMessage' }))
+    .meta({ description: 'In the order in which they were added.' }),
+  decisions: z
+    .array(
+      z
+        .strictObject({
+          approvalId: z.string(),
+          actionVersion: z.int().min(1),
+          decision: z.string(),
+          decidedAt: TimeText,
+        })
+        .meta({ id: 'TaskDecision' }),
+    )
+    .meta({ description: 'In the order in which they were taken.' }),
+};
+
 const EXAMPLE = {
   id: 'task_01kes8t4a0q3m1y5b9z7x2c6vd',
   status: 'done',
@@ -53,6 +90,23 @@ export const TaskView = z
   .strictObject({ ...TaskFields, callback: CallbackView.exactOptional() })
   .meta({ id: 'Task', examples: [EXAMPLE] });
 export type TaskView = z.infer<typeof TaskView>;
+
+/** A Task with what it holds. */
+export const FullTaskView = z.strictObject({ ...TaskView.shape, ...TaskContentFields }).meta({
+  id: 'FullTask',
+  description: 'A Task with its input, messages and decisions.',
+  examples: [
+    {
+      ...EXAMPLE,
+      input: { invoice: 'in_42' },
+      messages: [{ text: 'The amount includes VAT.', createdAt: '2030-01-31T12:01:00.000Z' }],
+      decisions: [{ approvalId: 'pay', actionVersion: 1, decision: 'yes', decidedAt: '2030-01-31T12:03:00.000Z' }],
+    },
+  ],
+});
+
+/** A page of a workspace's Tasks. */
+export const TaskPage = z.strictObject({ tasks: z.array(TaskView), nextCursor: NextCursor }).meta({ id: 'TaskPage' });
 
 /** The answer to a creation. */
 const CreatedTask = z
@@ -120,6 +174,14 @@ export function toTaskFields(task: TaskRecord): Omit<TaskView, 'callback'> {
     outcome: outcome ? projectOutcome(outcome) : null,
     usage: usage ?? null,
     ...(erasedAt !== undefined && { erasedAt: toTime(erasedAt) }),
+  };
+}
+
+export function toTaskContents({ task, messages, decisions }: TaskWithContents) {
+  return {
+    input: task.input ?? null,
+    messages: messages.map(({ text, createdAt }) => ({ text, createdAt: toTime(createdAt) })),
+    decisions: decisions.map(({ decidedAt, ...decision }) => ({ ...decision, decidedAt: toTime(decidedAt) })),
   };
 }
 

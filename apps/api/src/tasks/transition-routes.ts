@@ -146,7 +146,8 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
       summary: "Read a Task's input, messages and decisions",
       answer: { status: 200, description: 'The Task.', schema: ExecutorTaskView },
       async handle({ tasks }, req) {
-        return toExecutorTask(await tasks.findForExecutor(req.params.id));
+        const { id } = req.params;
+        return toExecutorTask(await tasks.findContents(await tasks.findWorkspace(id), id));
       },
     }),
   ],

@@ -385,7 +385,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the Tasks of the workspace
+         * @description Newest first, without their input, messages and decisions: `GET /tasks/{id}` has these. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null.
+         *
+         *     Needs an API key with the scope `tasks`.
+         */
+        get: operations["listWorkspaceTasks"];
         put?: never;
         /**
          * Create a Task
@@ -409,7 +415,7 @@ export interface paths {
         };
         /**
          * Read a Task
-         * @description Has the result, outcome and usage that terminal events omit.
+         * @description Has the result, outcome and usage that terminal events omit, and the input, messages and decisions of the Task.
          *
          *     Needs an API key with the scope `tasks`.
          */
@@ -1338,6 +1344,8 @@ export interface components {
              */
             orderingTimeout?: string;
         };
+        /** @enum {string} */
+        TaskStatus: "queued" | "running" | "requires_action" | "done" | "canceled";
         /**
          * @description Id of a Task.
          * @example task_01kes8t4a0q3m1y5b9z7x2c6vd
@@ -1584,8 +1592,6 @@ export interface components {
             type: "canceled";
             taskId: string;
         };
-        /** @enum {string} */
-        TaskStatus: "queued" | "running" | "requires_action" | "done" | "canceled";
         CreatePortalLink: {
             /**
              * @description How long it works. It never works longer than the API key that made it.
@@ -2992,6 +2998,118 @@ export interface components {
              */
             headerNames?: string[];
         };
+        TaskPage: {
+            tasks: components["schemas"]["Task"][];
+            /** @description The `cursor` of the next page. Null on the last one. */
+            nextCursor: string | null;
+        };
+        /**
+         * @description A Task with its input, messages and decisions.
+         * @example {
+         *       "id": "task_01kes8t4a0q3m1y5b9z7x2c6vd",
+         *       "status": "done",
+         *       "createdAt": "2030-01-31T12:00:00.000Z",
+         *       "updatedAt": "2030-01-31T12:04:10.000Z",
+         *       "workspaceId": "ws_acme",
+         *       "executionWorkspaceId": "ws_acme",
+         *       "result": {
+         *         "invoice": "in_42"
+         *       },
+         *       "outcome": {
+         *         "summary": "The invoice was sent.",
+         *         "progress": 1
+         *       },
+         *       "usage": {
+         *         "tokens": 1234
+         *       },
+         *       "callback": {
+         *         "url": "https://hooks.example.com/invoice-42",
+         *         "events": [],
+         *         "enabled": true,
+         *         "ordering": "none",
+         *         "orderingTimeoutSeconds": 86400,
+         *         "orderingTimeout": "24h"
+         *       },
+         *       "input": {
+         *         "invoice": "in_42"
+         *       },
+         *       "messages": [
+         *         {
+         *           "text": "The amount includes VAT.",
+         *           "createdAt": "2030-01-31T12:01:00.000Z"
+         *         }
+         *       ],
+         *       "decisions": [
+         *         {
+         *           "approvalId": "pay",
+         *           "actionVersion": 1,
+         *           "decision": "yes",
+         *           "decidedAt": "2030-01-31T12:03:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        FullTask: {
+            id: components["schemas"]["TaskId"];
+            status: components["schemas"]["TaskStatusInAnswer"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            updatedAt: string;
+            /** @description The controller workspace. Events go to its receivers and its callback. */
+            workspaceId: string;
+            /** @description Where the Task runs. */
+            executionWorkspaceId: string;
+            /** @description The version that `resolve` must name. Only while the Task requires an action. */
+            actionVersion?: number;
+            /** @description Any JSON. Null while there is none. */
+            result: unknown;
+            /** @description The final one. Until then the newest of an action or a canonical checkpoint. */
+            outcome: components["schemas"]["PublicOutcome"] | null;
+            /** @description Any JSON. Null while there is none. */
+            usage: unknown;
+            /**
+             * Format: date-time
+             * @description When its payloads were erased.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            erasedAt?: string;
+            callback?: components["schemas"]["Callback"];
+            /** @description Any JSON. Null when none was given. */
+            input: unknown;
+            /** @description In the order in which they were added. */
+            messages: components["schemas"]["TaskMessage"][];
+            /** @description In the order in which they were taken. */
+            decisions: components["schemas"]["TaskDecision"][];
+        };
+        TaskMessage: {
+            text: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+        };
+        TaskDecision: {
+            approvalId: string;
+            actionVersion: number;
+            decision: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            decidedAt: string;
+        };
         MessageAdded: {
             taskId: components["schemas"]["TaskId"];
             text: string;
@@ -3121,26 +3239,10 @@ export interface components {
             erasedAt?: string;
             /** @description Any JSON. Null when none was given. */
             input: unknown;
-            messages: {
-                text: string;
-                /**
-                 * Format: date-time
-                 * @description An RFC 3339 time in UTC.
-                 * @example 2030-01-31T12:00:00.000Z
-                 */
-                createdAt: string;
-            }[];
-            decisions: {
-                approvalId: string;
-                actionVersion: number;
-                decision: string;
-                /**
-                 * Format: date-time
-                 * @description An RFC 3339 time in UTC.
-                 * @example 2030-01-31T12:00:00.000Z
-                 */
-                decidedAt: string;
-            }[];
+            /** @description In the order in which they were added. */
+            messages: components["schemas"]["TaskMessage"][];
+            /** @description In the order in which they were taken. */
+            decisions: components["schemas"]["TaskDecision"][];
             /** @description A restarted executor continues from here. Null before the first. */
             lastCheckpoint: {
                 checkpointId: string;
@@ -5134,6 +5236,44 @@ export interface operations {
             default: components["responses"]["problem"];
         };
     };
+    listWorkspaceTasks: {
+        parameters: {
+            query?: {
+                status?: components["schemas"]["TaskStatus"];
+                since?: string;
+                until?: string;
+                /** @description How many items a page may hold, from 1 to 100. Default: 50. */
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskPage"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
     createTask: {
         parameters: {
             query?: never;
@@ -5244,7 +5384,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Task"];
+                    "application/json": components["schemas"]["FullTask"];
                 };
             };
             400: components["responses"]["malformed_request"];

@@ -138,9 +138,17 @@ export interface TenantOperations {
    */
   readonly createTask: Operation<'createTask'>;
   /**
+   * List the Tasks of the workspace: `GET /tasks`.
+   *
+   * Newest first, without their input, messages and decisions: `GET /tasks/{id}` has these. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null.
+   *
+   * Needs an API key with the scope `tasks`.
+   */
+  readonly listWorkspaceTasks: Operation<'listWorkspaceTasks'>;
+  /**
    * Read a Task: `GET /tasks/{id}`.
    *
-   * Has the result, outcome and usage that terminal events omit.
+   * Has the result, outcome and usage that terminal events omit, and the input, messages and decisions of the Task.
    *
    * Needs an API key with the scope `tasks`.
    */
@@ -298,6 +306,7 @@ export const TENANT_ROUTES: Readonly<Record<keyof TenantOperations, Route>> = {
   readStats: { method: 'get', path: '/api/public/stats' },
   readActivity: { method: 'get', path: '/api/public/activity' },
   createTask: { method: 'post', path: '/tasks' },
+  listWorkspaceTasks: { method: 'get', path: '/tasks', items: 'tasks' },
   readTask: { method: 'get', path: '/tasks/{id}' },
   addMessage: { method: 'post', path: '/tasks/{id}/messages' },
   resolveApproval: { method: 'post', path: '/tasks/{id}/approvals/{approvalId}/resolve' },

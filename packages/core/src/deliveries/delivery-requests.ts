@@ -47,8 +47,9 @@ const ListFields = {
   cursor: CursorText.exactOptional(),
 };
 
-const UNTIL_RULE = { path: ['until'], error: 'must be later than since' };
-const isSpan = ({ since, until }: { readonly since?: number; readonly until?: number }) =>
+/** The rule of a time range, for a refinement by `isSpan`. */
+export const UNTIL_RULE = { path: ['until'], error: 'must be later than since' };
+export const isSpan = ({ since, until }: { readonly since?: number; readonly until?: number }) =>
   since === undefined || until === undefined || until > since;
 
 export const ListDeliveries = z.strictObject(ListFields).refine(isSpan, UNTIL_RULE);

@@ -44,6 +44,7 @@ export const KEY_KINDS = {
   listeners: { step: 'record', name: /^w:(.+):listeners$/ },
   portalLinks: { step: 'record', name: /^w:(.+):portals$/ },
   removedReceivers: { step: 'record', name: /^w:(.+):removed$/ },
+  workspaceTasks: { step: 'record', name: /^w:(.+):tasks$/ },
   workspaceReplays: { step: 'record', name: /^w:(.+):replays$/ },
   endpoint: { step: 'record', name: /^e:([^:]+)$/ },
   task: { step: 'record', name: /^t:([^:]+)$/ },

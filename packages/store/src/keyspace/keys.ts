@@ -55,6 +55,8 @@ export function createShardKeys(tag: string) {
     decisions: (id: TaskId) => `${prefix}t:${id}:decisions`,
     /** zset: ids of the Tasks in a status, by time of their last change */
     tasksIn: (status: TaskStatus) => `${prefix}tasks:${status}`,
+    /** zset: ids of a workspace's Tasks, by time of creation; some of them may have expired */
+    workspaceTasks: (id: WorkspaceId) => `${prefix}w:${id}:tasks`,
     /** zset: workspaces, by the number of their pending deliveries; see `ACCOUNT_LUA` */
     pending: `${prefix}pending`,
     /** zset: workspaces, by roughly what their Tasks, facts and bodies take, in bytes */

@@ -2,6 +2,7 @@ import type { WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import { PLATFORM_OWNER } from '../keyspace/platform.ts';
+import { WORKSPACE_TASKS_LUA } from '../keyspace/workspace-tasks-lua.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
@@ -84,12 +85,14 @@ export type WorkspaceAccounts = ReturnType<typeof createWorkspaceAccounts>;
 const COUNTED_AT_ONCE = 50;
 
 const COUNT_RECORDS_LUA = /* lua */ `
--- Count Tasks and transitions that no account has, since a former version wrote them. A second run changes nothing.
+-- Count Tasks and transitions that no account has, since a former version wrote them, and enter the Tasks into the lists
+-- of their workspaces. A second run changes nothing.
 -- KEYS[1..n] Tasks and transitions (hash)
 -- ARGV[1] prefix   ARGV[2] now (ms)
 -- Returns how many it counted.
 local prefix, now, found = ARGV[1], tonumber(ARGV[2]), 0
 ${ACCOUNT_LUA}
+${WORKSPACE_TASKS_LUA}
 local function sizeOfAll(hash)
   local size, flat = 0, redis.call('HGETALL', hash)
   for index = 1, #flat, 2 do size = size + sizeOfEntry(flat[index], flat[index + 1]) end
@@ -118,6 +121,10 @@ for _, key in ipairs(KEYS) do
       redis.call('HSET', key, 'leaves', at or 0)
       for _, part in ipairs({ key, key .. ':facts', key .. ':messages', key .. ':decisions' }) do
         if at then redis.call('PEXPIREAT', part, at) end
+      end
+      if at then
+        redis.call('ZADD', prefix .. 'w:' .. workspace .. ':tasks', redis.call('HGET', key, 'at'), string.sub(key, #prefix + 3))
+        keepTasksUntil(workspace, at)
       end
     else
       local _, commas = string.gsub(endpoints or '', ',', '')

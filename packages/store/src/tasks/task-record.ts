@@ -42,6 +42,9 @@ export const DECIDING_FIELDS = [
   ...['cb', 'cbUrl', 'cbEvents', 'cbOrd', 'erased'],
 ];
 
+/** Fields of the Task hash that a list shows. */
+export const LISTED_FIELDS = [...DECIDING_FIELDS, 'checkpoint', 'interim'];
+
 /** Fields of a new Task's hash. `cbOrd`: how long the events of its callback wait for their turn (ms), if they do. */
 export function taskFields(task: Task): string[] {
   const cbOrd = task.callback && orderingTimeoutOf(task.callback);

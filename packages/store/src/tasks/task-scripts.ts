@@ -1,4 +1,5 @@
 import { ACCOUNT_LUA, ROOM_LUA } from '../keyspace/account-lua.ts';
+import { WORKSPACE_TASKS_LUA } from '../keyspace/workspace-tasks-lua.ts';
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
 
 /** Entries of a list of Tasks that one script drops, at most: Redis does nothing else meanwhile. */
@@ -27,6 +28,7 @@ ${COUNT_KEY_USE_LUA}
 ${TRIM_TASKS_LUA}
 ${ACCOUNT_LUA}
 ${ROOM_LUA}
+${WORKSPACE_TASKS_LUA}
 local revision = redis.call('HGET', KEYS[1], 'rev')
 if revision then return { revision == task.revision and 'created' or 'exists' } end
 local pending = task.limits.pending > 0 and redis.call('ZSCORE', prefix .. 'pending', task.workspace)
@@ -37,6 +39,10 @@ local leaves = timeToLeave(task.now, task.ttl)
 redis.call('HSET', KEYS[1], 'b', task.bytes, 'leaves', leaves, unpack(ARGV, 2, last))
 redis.call('PEXPIREAT', KEYS[1], leaves)
 redis.call('ZADD', KEYS[2], task.at, task.id)
+local ofWorkspace = prefix .. 'w:' .. task.workspace .. ':tasks'
+dropGone(ofWorkspace)
+redis.call('ZADD', ofWorkspace, task.at, task.id)
+keepTasksUntil(task.workspace, leaves)
 -- No transition leads to this status, so that no other script trims its list.
 trimTasks(KEYS[2], task.at - task.ttl)
 if #ARGV > last then
@@ -87,6 +93,7 @@ export const RESOLVE_APPROVAL_LUA = /* lua */ `
 -- Returns 'resolved' | 'conflict' (the Task changed meanwhile, or is gone).
 local prefix = ARGV[9]
 ${ACCOUNT_LUA}
+${WORKSPACE_TASKS_LUA}
 local known = redis.call('HMGET', KEYS[1], 'rev', 'ws', 'b', 'leaves')
 if known[1] ~= ARGV[1] then return 'conflict' end
 local before, leaves = redis.call('HGET', KEYS[2], ARGV[2]), timeToLeave(ARGV[10], ARGV[7])
@@ -101,6 +108,7 @@ if known[3] then
   writeAccounts()
 end
 for _, index in ipairs({ 1, 2, 5, 6 }) do redis.call('PEXPIREAT', KEYS[index], leaves) end
+keepTasksUntil(known[2], leaves)
 redis.call('PEXPIREAT', KEYS[7], leaves, 'GT')
 redis.call('ZREM', KEYS[3], ARGV[6])
 redis.call('ZADD', KEYS[4], ARGV[5], ARGV[6])

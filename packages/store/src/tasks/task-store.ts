@@ -1,5 +1,15 @@
 import { callbackIdOf, WorkspaceFullError } from '@herald/core';
-import type { Decision, Endpoint, Message, Task, TaskId, TaskState, TaskStatus, WorkspaceId } from '@herald/core';
+import type {
+  Decision,
+  Endpoint,
+  ListPlace,
+  Message,
+  Task,
+  TaskId,
+  TaskState,
+  TaskStatus,
+  WorkspaceId,
+} from '@herald/core';
 import { z } from 'zod';
 import { endpointFields, type SealedHeaders } from '../endpoints/endpoint-record.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
@@ -10,7 +20,8 @@ import type { FindRefusal } from '../memory/memory-guard.ts';
 import { NO_LIMITS, type WorkspaceLimits } from '../memory/workspace-accounts.ts';
 import { newRevision } from '../redis/revision.ts';
 import { demandReplicated } from '../scripts/await-replication.ts';
-import { readTask, taskFields, type TaskRecord } from './task-record.ts';
+import { createLogReader, type TimeRange } from '../logs/log-reader.ts';
+import { LISTED_FIELDS, readTask, taskFields, type TaskRecord } from './task-record.ts';
 import { leastLookUpTtlMs, lookUpTtlMs, taskTtlMs, type TaskRetention } from './task-retention.ts';
 import { ADD_MESSAGE_LUA, CREATE_TASK_LUA, RESOLVE_APPROVAL_LUA } from './task-scripts.ts';
 
@@ -27,6 +38,22 @@ export type NewCallback = {
 
 /** The end of a page of Tasks: the last one's latest change (epoch ms) and id. */
 export type TaskCursor = { readonly updatedAt: number; readonly id: TaskId };
+
+/** Which Tasks of a workspace are listed; created at or after `since` and before `until`, epoch ms. */
+export type TaskFilter = TimeRange & { readonly status?: TaskStatus };
+
+/**
+ * `next`: the place of the last Task that was looked at. A page may be short, or empty, and still have a next one.
+ * `lookedAt`: records that were read for it.
+ */
+export type WorkspaceTaskPage = {
+  readonly tasks: readonly TaskRecord[];
+  readonly next?: ListPlace;
+  readonly lookedAt: number;
+};
+
+/** Records that a page looks at in all: a filter that matches nothing must come to an end. */
+const LOOKED_AT_LIMIT = 2_000;
 
 export type TaskStoreDeps = ReplicatedStoreDeps & {
   readonly keyspace: Keyspace;
@@ -70,6 +97,13 @@ export function createTaskStore(deps: TaskStoreDeps) {
     return entries
       .filter(({ id, score }) => !after || score > after.updatedAt || id > after.id)
       .map((entry) => ({ ...entry, key: keys.task(entry.id) }));
+  };
+
+  const logReader = createLogReader(redis);
+  const readListed = async (key: string, id: TaskId) => {
+    const values = await redis.hmget(key, ...LISTED_FIELDS);
+    const known = LISTED_FIELDS.flatMap((name, index) => (values[index] == null ? [] : [[name, values[index]]]));
+    return readTask(id, Object.fromEntries(known) as Record<string, string>);
   };
 
   return {
@@ -171,6 +205,36 @@ export function createTaskStore(deps: TaskStoreDeps) {
       // Never shorter: the refresher of another process relies on the time that it gave the look-up.
       if (reply === 'resolved') await redis.pexpire(GLOBAL_KEYS.taskWorkspace(id), leastLookUpTtlMs(ttlMs), 'GT');
       return ResolveReply.parse(reply);
+    },
+    /** Tasks of a workspace, the newest first, without their input. */
+    async listByWorkspace(
+      workspaceId: WorkspaceId,
+      { status, ...range }: TaskFilter,
+      limit: number,
+      after?: ListPlace,
+      signal?: AbortSignal,
+    ): Promise<WorkspaceTaskPage> {
+      const keys = keyspace.of(workspaceId);
+      const next = logReader.newestFirst([keys.workspaceTasks(workspaceId)], range, after);
+      const tasks: TaskRecord[] = [];
+      let lookedAt = 0;
+      for (;;) {
+        signal?.throwIfAborted();
+        const some = await next(limit);
+        lookedAt += some.length;
+        const statuses = await Promise.all(some.map(({ id }) => redis.hget(keys.task(id), 'status')));
+        const found = some.filter(
+          (_, index) => statuses[index] != null && (status ?? statuses[index]) === statuses[index],
+        );
+        const wanted = found.slice(0, limit - tasks.length);
+        const records = await Promise.all(wanted.map(({ id }) => readListed(keys.task(id), id)));
+        tasks.push(...records.filter((task) => task !== undefined));
+        const isCut = wanted.length < found.length;
+        const place = isCut ? wanted.at(-1) : some.at(-1);
+        const isEnd = some.length < limit && !isCut;
+        if (isEnd || isCut || tasks.length >= limit || lookedAt >= LOOKED_AT_LIMIT)
+          return { tasks, lookedAt, ...(!isEnd && place && { next: { at: place.at, id: place.id } }) };
+      }
     },
     /** Tasks of all workspaces in a status, longest unchanged first; `now` is epoch ms. */
     listByStatus: async (status: TaskStatus, limit: number, now: number, after?: TaskCursor) => {

@@ -3,6 +3,7 @@ import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { RETAIN_LUA } from '../deliveries/retain-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 import { ACCOUNT_LUA, ENTRY_BYTES, ROOM_LUA } from '../keyspace/account-lua.ts';
+import { WORKSPACE_TASKS_LUA } from '../keyspace/workspace-tasks-lua.ts';
 import { SHARD_FIELDS } from '../stats/attempt-fields.ts';
 import { COUNT_LUA } from '../stats/count-lua.ts';
 import { TRIM_TASKS_LUA } from '../tasks/task-scripts.ts';
@@ -37,6 +38,7 @@ ${ROOM_LUA}
 ${RETAIN_LUA}
 ${LOG_LUA}
 ${TRIM_TASKS_LUA}
+${WORKSPACE_TASKS_LUA}
 local entries = {}
 common.at = tonumber(common.now)
 -- Subscription versions that were read and lists that were trimmed: once is enough for all transitions.
@@ -144,6 +146,7 @@ local function commit(input, body)
   if input.fact or not stays then redis.call('PEXPIREAT', facts, leaves) end
   if not stays then
     redis.call('PEXPIREAT', task, leaves)
+    keepTasksUntil(input.workspace, leaves)
     if values[4] then redis.call('PEXPIREAT', task .. ':messages', leaves) end
     if values[5] then redis.call('PEXPIREAT', task .. ':decisions', leaves) end
   end

@@ -57,11 +57,14 @@ async function expectTakenOver(): Promise<void> {
   const unknown = (await listKeys(redis)).filter((name) => name.startsWith('{') && !readKeyName(name));
   expect(unknown).toEqual([]);
   expect(await createShardRecordStore(redis).read()).toEqual({ count: SHARDS, layout: 3 });
-  for (const { workspaceId, limited, slow, gone } of filled) {
+  for (const { workspaceId, taskId, limited, slow, gone } of filled) {
     const keys = createKeyspace(SHARDS).of(workspaceId);
     expect(await redis.hget(keys.endpoint(limited.id), 'dst')).toBe(limited.origin);
     expect(await redis.hexists(keys.endpoint(slow.id), 'dstWas')).toBe(0);
     expect(await redis.zscore(keys.purge, gone.id)).not.toBeNull();
+    const list = keys.workspaceTasks(workspaceId);
+    expect(await redis.zscore(list, taskId)).toBe(await redis.hget(keys.task(taskId), 'at'));
+    expect(await redis.pexpiretime(list)).toBeGreaterThanOrEqual(await redis.pexpiretime(keys.task(taskId)));
     expect((await redis.zrange(keys.purge, '0', '-1')).filter((id) => id.includes('|'))).toEqual([]);
   }
 }

@@ -21,7 +21,7 @@ export async function writeFormerLayout(
 }
 
 async function writeWorkspace(redis: RedisClient, shardCount: number, filled: FilledWorkspace): Promise<void> {
-  const { prefix, queue, endpoint, purge } = createKeyspace(shardCount).of(filled.workspaceId);
+  const { prefix, queue, endpoint, purge, task, workspaceTasks } = createKeyspace(shardCount).of(filled.workspaceId);
   const { good, slow, off, gone, inOrder, limited, inWork, now } = filled;
   const lane = `${limited.origin}~10~${limited.id}`;
   const formerOf = new Map([good, slow, off, gone, inOrder].map(({ id, origin }) => [id, origin]));
@@ -44,6 +44,9 @@ async function writeWorkspace(redis: RedisClient, shardCount: number, filled: Fi
   await redis.hset(endpoint(limited.id), 'dst', lane);
   await redis.hset(endpoint(slow.id), 'dstWas', `${good.origin}|${lane}`);
   await redis.hset(queue.group(slow.origin), { ...filled.breaker, sus: now + GROUP_TTL_MS });
+  // It counted no Task, and listed none.
+  await redis.hdel(task(filled.taskId), 'b', 'leaves');
+  await redis.del(workspaceTasks(filled.workspaceId));
   await redis.zrem(purge, gone.id);
   await redis.zadd(purge, now, `${gone.id}|${gone.origin}`);
 }

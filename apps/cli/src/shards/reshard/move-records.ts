@@ -112,6 +112,7 @@ async function readRecord(redis: RedisClient, owners: Owners, keys: ShardKeys, k
     case 'portalLinks':
     case 'removedReceivers':
     case 'workspaceReplays':
+    case 'workspaceTasks':
     case 'callbackStats':
     case 'workspaceLeaving':
       return { owner: id, attached: [] };
