@@ -22,7 +22,7 @@ const CHECKS = [
   'packages/store/src/requirements/{check-role,check-permissions,check-persistence,judge-eviction}.ts',
   'packages/store/src/shards/{data-loss,judge-shards}.ts',
   'packages/store/src/upgrade/{open-shards,find-layout-problem}.ts',
-  'apps/worker/src/egress/find-egress-problem.ts',
+  'apps/worker/src/egress.ts',
   'packages/store/src/moving/history-mark.ts',
   'apps/worker/src/history/history-state.ts',
 ];

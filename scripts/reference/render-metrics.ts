@@ -2,8 +2,8 @@ import { addClockGauge } from '@herald/store/clock/add-clock-gauge';
 import { addServiceGauges } from '@herald/store/service-state/add-service-gauges';
 import { createApiMetrics } from '../../apps/api/src/reports/create-api-metrics.ts';
 import { createHistoryMetrics } from '../../apps/worker/src/history/create-history-metrics.ts';
-import { createEgressMetrics, createProxyMetrics } from '../../apps/worker/src/egress/create-egress-metrics.ts';
-import { createWorkerMetrics } from '../../apps/worker/src/metrics/create-worker-metrics.ts';
+import { createEgressMetrics, createProxyMetrics } from '../../apps/worker/src/egress.ts';
+import { createWorkerMetrics } from '../../apps/worker/src/metrics.ts';
 import { renderTable } from './render-table.ts';
 
 type Registry = ReturnType<typeof createApiMetrics>['registry'];

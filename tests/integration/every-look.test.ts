@@ -19,7 +19,7 @@ import { closeRedis, connectRedis, type ConnectionUse, type RedisClient } from '
 import { defineScript } from '@herald/store/scripts/script';
 import { createLookUpRefresher } from '@herald/store/tasks/look-up-refresher';
 import { createCertificateAuthority, findPostgres, startPostgres, startRedis, waitFor } from '@herald/test-kit';
-import { createDecryptedCache } from '../../apps/worker/src/deliveries/decrypted-cache.ts';
+import { createDecryptedCache } from '../../apps/worker/src/deliver.ts';
 
 /** Something that is asked for when it is needed, and can fail. */
 type Look = AsyncDisposable & {

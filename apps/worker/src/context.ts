@@ -1,28 +1,28 @@
+import type { NoticeConfig } from '@herald/config/notice-env';
+import type { WorkerConfig } from '@herald/config/worker-config';
+import { PLATFORM } from '@herald/core';
+import type { Finding } from '@herald/runtime/findings/finding';
+import type { Resources } from '@herald/runtime/lifecycle/resources';
+import type { Logger } from '@herald/runtime/log/logger';
 import { addTracing } from '@herald/runtime/tracing/add-tracing';
-import { createExposition } from '@herald/store/service-state/create-exposition';
-import { createHistoryMark, findHistoryNotSet } from '@herald/store/moving/history-mark';
+import { openClock } from '@herald/store/clock/open-clock';
+import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import { createKeyspace } from '@herald/store/keyspace/keys';
-import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
+import { createHistoryMark, findHistoryNotSet } from '@herald/store/moving/history-mark';
+import { openConnections } from '@herald/store/redis/open-connections';
+import { logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
+import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
+import { openHeaders } from '@herald/store/secrets/sealed-headers';
+import { createSecretCipher, type SecretCipher } from '@herald/store/secrets/secret-cipher';
+import { createExposition } from '@herald/store/service-state/create-exposition';
 import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
-import { logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
-import { openClock } from '@herald/store/clock/open-clock';
-import { openConnections } from '@herald/store/redis/open-connections';
-import { openHeaders } from '@herald/store/secrets/sealed-headers';
 import { openShards } from '@herald/store/upgrade/open-shards';
-import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
-import type { Finding } from '@herald/runtime/findings/finding';
-import type { Logger } from '@herald/runtime/log/logger';
-import type { Resources } from '@herald/runtime/lifecycle/resources';
-import type { WorkerConfig } from '@herald/config/worker-config';
-import { createDeliveryReport } from './deliveries/create-delivery-report.ts';
+import { createDecryptedCache, createMakeAttempt, createSigningKeyCache } from './deliver.ts';
+import { openEgress } from './egress.ts';
 import type { WorkerHistory } from './history/open-history.ts';
-import { createPlatform } from './notices/create-platform.ts';
-import { createDecryptedCache } from './deliveries/decrypted-cache.ts';
-import { createMakeAttempt } from './deliveries/make-attempt.ts';
-import { createSigningKeyCache } from './deliveries/signing-key-cache.ts';
-import { createWorkerMetrics } from './metrics/create-worker-metrics.ts';
-import { openEgress } from './egress/open-egress.ts';
+import { createWorkerMetrics } from './metrics.ts';
+import { createDeliveryReport } from './report.ts';
 
 /** The objects that all parts of a worker process share. */
 export type WorkerContext = Awaited<ReturnType<typeof openContext>>;
@@ -131,5 +131,22 @@ export async function openContext({ config, logger, resources, giveUp, weaknesse
     report,
     /** Cuts off what is under way: sends, and statements to the history. */
     cutOff,
+  };
+}
+
+/** The endpoint of notices, as if it were a record. Its secret is encrypted like all others, so that one path signs. */
+export function createPlatform({ url, secret }: NoticeConfig, encryptSecret: SecretCipher['encrypt']): EndpointRecord {
+  return {
+    id: PLATFORM,
+    workspaceId: PLATFORM,
+    url,
+    events: [],
+    description: '',
+    enabled: true,
+    createdAt: 0,
+    origin: PLATFORM,
+    group: PLATFORM,
+    encryptedSecret: encryptSecret(secret, PLATFORM),
+    health: { consecutiveFailures: 0 },
   };
 }

@@ -12,7 +12,7 @@ import type { WorkerConfig } from '@herald/config/worker-config';
 import { openContext, type WorkerContext } from './context.ts';
 import { findHistoryProblem } from './history/find-history-problem.ts';
 import { startShortening, startTendingDays } from './moving/start-moving.ts';
-import { findEgressProblem } from './egress/find-egress-problem.ts';
+import { findEgressProblem } from './egress.ts';
 import { startHealthServer, type HealthView } from './health/start-health-server.ts';
 import { startPresence } from './start-presence.ts';
 import { startShard } from './start-shard.ts';

@@ -1,5 +1,5 @@
 import { createRetryPolicy, type AttemptOutcome, type DeliveryId } from '@herald/core';
-import { processDelivery, type ProcessDeliveryDeps } from '../../../apps/worker/src/deliveries/process-delivery.ts';
+import { processDelivery, type ProcessDeliveryDeps } from '../../../apps/worker/src/deliver.ts';
 import type { LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
 import { CLASS_FACTOR } from '../../../packages/queue/src/job-class.ts';
 import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';

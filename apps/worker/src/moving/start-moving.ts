@@ -7,7 +7,7 @@ import { randomToken } from '@herald/store/redis/random-token';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import { copyEntries } from '../audit/follow-trail.ts';
 import type { WorkerContext } from '../context.ts';
-import { startMaintenance } from '../maintenance/start-maintenance.ts';
+import { startMaintenance } from '../maintenance.ts';
 import { moveSettled } from './move-settled.ts';
 
 const MOVE_EVERY_MS = 1_000;

@@ -1,8 +1,6 @@
 import { HistoryUnavailableError } from '@herald/core';
 import { createLogger, type Logger } from '@herald/runtime/log/logger';
-import { feedReplays } from './feed-replays.ts';
-import { startMaintenance } from './start-maintenance.ts';
-import { runPurges } from './run-purges.ts';
+import { feedReplays, runPurges, startMaintenance } from './maintenance.ts';
 
 const NOW = 1_000_000;
 const silent: Logger = {

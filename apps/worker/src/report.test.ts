@@ -3,7 +3,7 @@ import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RecordReply } from '@herald/store/deliveries/delivery-store';
-import { createDeliveryReport } from './create-delivery-report.ts';
+import { createDeliveryReport } from './report.ts';
 
 const NOW = 1_800_000_000_000;
 const endpoint: EndpointRecord = {

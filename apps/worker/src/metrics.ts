@@ -1,5 +1,24 @@
 import { createCounter } from '@herald/runtime/metrics/create-counter';
-import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
+import { createRedisMetrics } from '@herald/store/redis/create-redis-metrics';
+import { createDataMetrics } from '@herald/store/shards/create-data-metrics';
+import { createAttemptMetrics } from './report.ts';
+
+const CONNECTIONS = ['herald-worker', 'herald-worker-queue'];
+
+/** Everything that a worker counts. */
+export function createWorkerMetrics() {
+  const registry = createMetricsRegistry('worker');
+  return {
+    registry,
+    deliveries: createDeliveryMetrics(registry),
+    attempts: createAttemptMetrics(registry),
+    internalErrors: createInternalErrorMetrics(registry),
+    redis: createRedisMetrics(registry, CONNECTIONS),
+    data: createDataMetrics(registry),
+  };
+}
 
 const QUEUE = { queue: 'deliveries' };
 

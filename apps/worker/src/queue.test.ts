@@ -1,4 +1,4 @@
-import { internalErrorDelayMs } from './backoff-of-internal-errors.ts';
+import { internalErrorDelayMs } from './queue.ts';
 
 test.each([
   { errors: 1, least: 250, most: 500 },

@@ -1,8 +1,7 @@
 import { readWorkerConfig } from '@herald/config/worker-config';
 import { createMetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import { freePort } from '@herald/test-kit';
-import { findEgressProblem } from './find-egress-problem.ts';
-import { openEgress } from './open-egress.ts';
+import { findEgressProblem, openEgress } from './egress.ts';
 
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 

@@ -1,17 +1,16 @@
 import { OwnFaultError } from '@herald/egress/egress-errors';
-import { BLOCK_LIMIT_MS, type RedisClient } from '@herald/store/redis/connect-redis';
-import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
-import { defineScript } from '@herald/store/scripts/script';
-import { isTestGroup } from '@herald/store/keyspace/groups';
+import { createGroupBackend } from '@herald/queue/group-backend';
+import type { Logger } from '@herald/runtime/log/logger';
 import type { Clock } from '@herald/store/clock/clock';
 import type { LoadReply } from '@herald/store/deliveries/delivery-record';
-import type { Logger } from '@herald/runtime/log/logger';
+import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
+import { isTestGroup } from '@herald/store/keyspace/groups';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
-import type { InternalErrorMetrics } from '../metrics/create-internal-error-metrics.ts';
-import { createGroupBackend } from '@herald/queue/group-backend';
+import { BLOCK_LIMIT_MS, type RedisClient } from '@herald/store/redis/connect-redis';
+import { defineScript } from '@herald/store/scripts/script';
 import { Worker } from 'bullmq';
-import type { DeliveryTurn, ProcessVerdict } from '../deliveries/delivery-turn.ts';
-import { internalErrorDelayMs } from './backoff-of-internal-errors.ts';
+import type { DeliveryTurn, ProcessVerdict } from './deliver.ts';
+import type { InternalErrorMetrics } from './metrics.ts';
 
 export type DeliveryQueueDeps = {
   readonly redis: RedisClient;
@@ -133,4 +132,18 @@ function createBackend(deps: DeliveryQueueDeps) {
     errorDelayMs: (errors) => internalErrorDelayMs(errors, random()),
     now: clock.now,
   });
+}
+
+const FIRST_MS = 500;
+const LIMIT_MS = 60_000;
+
+/**
+ * How long a job waits after an internal error, in ms. The limit doubles from half a second to a minute, and the wait is a
+ * random part of its upper half. It spends no try of the receiver's schedule.
+ * @param errors errors in a row, this one included
+ * @param random uniform in [0, 1)
+ */
+export function internalErrorDelayMs(errors: number, random: number): number {
+  const limit = Math.min(FIRST_MS * 2 ** Math.min(errors - 1, 10), LIMIT_MS);
+  return Math.round(limit * (0.5 + random / 2));
 }

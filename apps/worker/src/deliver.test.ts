@@ -2,8 +2,7 @@ import { createRetryPolicy, PLATFORM, type AttemptOutcome, type Delivery, type N
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { RecordReply } from '@herald/store/deliveries/delivery-store';
 import type { JobEnd } from '@herald/queue';
-import type { DeliveryTurn, ProcessVerdict } from './delivery-turn.ts';
-import { processDelivery, type ProcessDeliveryDeps } from './process-delivery.ts';
+import { processDelivery, type DeliveryTurn, type ProcessDeliveryDeps, type ProcessVerdict } from './deliver.ts';
 
 const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;

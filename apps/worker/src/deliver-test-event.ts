@@ -9,7 +9,7 @@ import {
   type DeliveryTurn,
   type ProcessVerdict,
   type TurnDeps,
-} from '../deliveries/delivery-turn.ts';
+} from './deliver.ts';
 
 export type ProcessTestEventDeps = TurnDeps & {
   readonly claim: (workspaceId: WorkspaceId, id: DeliveryId, now: number) => Promise<string>;

@@ -3,7 +3,7 @@ import { ProxyFailedError } from '@herald/egress/egress-errors';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';
 import type { TestReply } from '@herald/store/test-events/test-replies';
-import { processTestEvent, type ProcessTestEventDeps } from './process-test-event.ts';
+import { processTestEvent, type ProcessTestEventDeps } from './deliver-test-event.ts';
 
 const pending: Delivery = {
   id: 'dlv_1',

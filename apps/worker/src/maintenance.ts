@@ -1,0 +1,114 @@
+import { HistoryUnavailableError } from '@herald/core';
+import type { Logger } from '@herald/runtime/log/logger';
+import { PURGE_LEASE_MS, type PurgeStore } from '@herald/store/purges/purge-store';
+import type { ReplaySteps } from '@herald/store/replays/replay-steps';
+import type { InternalErrorMetrics } from './metrics.ts';
+import type { DeliveryReport } from './report.ts';
+
+export type MaintenanceDeps = {
+  readonly routine: () => Promise<unknown>;
+  /**
+   * Mean time between two rounds, in ms. Each round is moved by up to a quarter, so that workers don't march in step.
+   */
+  readonly everyMs: number;
+  readonly metrics: Pick<InternalErrorMetrics, 'maintenanceFailed'>;
+  readonly logger: Logger;
+  readonly random: () => number;
+};
+
+/** Runs a maintenance routine again and again. A failure is logged, and the next round tries anew. */
+export function startMaintenance({ routine, everyMs, metrics, logger, random }: MaintenanceDeps) {
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  let round = Promise.resolve();
+
+  const runRound = async (): Promise<void> => {
+    try {
+      await routine();
+    } catch (error) {
+      metrics.maintenanceFailed();
+      logger.warn('maintenance.failed', {}, error);
+    }
+    if (!isStopped) schedule();
+  };
+  const schedule = (): void => {
+    const startRound = () => {
+      round = runRound();
+    };
+    timer = setTimeout(startRound, everyMs * (0.75 + random() / 2));
+  };
+  schedule();
+  return {
+    /** Waits for the round under way, and begins no other. May be called twice. */
+    stop: async (): Promise<void> => {
+      isStopped = true;
+      clearTimeout(timer);
+      await round;
+    },
+  };
+}
+
+export type RunPurgesDeps = {
+  readonly purges: PurgeStore;
+  readonly reportPurged: DeliveryReport['purged'];
+  readonly logger: Logger;
+  readonly now: () => number;
+};
+
+const PURGES_AT_ONCE = 10;
+
+/**
+ * Ends the waiting deliveries of endpoints that were disabled or removed. Each step is complete in itself, and the last
+ * one takes the endpoint off the list: after a crash another worker goes on where this one was.
+ * @returns deliveries ended
+ */
+export async function runPurges({ purges, reportPurged, logger, now }: RunPurgesDeps): Promise<number> {
+  let total = 0;
+  const at = now();
+  for (const endpointId of await purges.claim(at, at + PURGE_LEASE_MS, PURGES_AT_ONCE)) {
+    let count = 0;
+    for await (const ended of purges.purge(endpointId, now)) {
+      reportPurged(endpointId, ended);
+      count += ended.length;
+    }
+    if (count > 0) logger.info('endpoint.pending_canceled', { endpointId, deliveries: count });
+    total += count;
+  }
+  return total;
+}
+
+export type FeedReplaysDeps = {
+  readonly replays: ReplaySteps;
+  readonly reportReplayed: (deliveries: number) => void;
+  readonly now: () => number;
+};
+
+const REPLAYS_AT_ONCE = 20;
+/** When the next round of any worker may carry a replay on, in ms. */
+const NEXT_ROUND_MS = 100;
+/** Steps for one replay in one round, so that many replays go on side by side. */
+const STEPS = 5;
+
+/** A replay whose deliveries are in a history that is away waits for it, and holds up no other. */
+function waitForHistory(error: unknown): { readonly kind: 'wait'; readonly replayed: number } {
+  if (error instanceof HistoryUnavailableError) return { kind: 'wait', replayed: 0 };
+  throw error;
+}
+
+/**
+ * Carries replays on: each step sets some deliveries pending, as fast as those before them are sent, and no faster.
+ * @returns steps made
+ */
+export async function feedReplays({ replays, reportReplayed, now }: FeedReplaysDeps): Promise<number> {
+  let steps = 0;
+  const at = now();
+  for (const id of await replays.claim(at, at + NEXT_ROUND_MS, REPLAYS_AT_ONCE)) {
+    for (let step = 0; step < STEPS; step++) {
+      const { kind, replayed } = await replays.step(id, now()).catch(waitForHistory);
+      if (replayed > 0) reportReplayed(replayed);
+      if (kind !== 'stepped') break;
+      steps++;
+    }
+  }
+  return steps;
+}
