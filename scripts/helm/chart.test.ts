@@ -1,5 +1,5 @@
 import { VARIABLES } from '@herald/config/variables';
-import { IPV4_SPECIAL_PURPOSE, IPV6_SPECIAL_PURPOSE, REFUSED_BESIDES } from '@herald/egress/special-purpose-addresses';
+import { IPV4_SPECIAL_PURPOSE, IPV6_SPECIAL_PURPOSE, REFUSED_BESIDES } from '@herald/egress/address-policy';
 import { Ajv } from 'ajv';
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';

@@ -1,5 +1,5 @@
 import { createActionUrl } from '@herald/core';
-import { createEndpointUrlJudge } from '@herald/egress/create-endpoint-url-judge';
+import { createEndpointUrlJudge } from '@herald/egress/judge-url-host';
 import { createAuditTrail } from '@herald/store/audit/audit-trail';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';

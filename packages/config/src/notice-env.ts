@@ -1,5 +1,5 @@
 import { EndpointUrl } from '@herald/core';
-import { createEndpointUrlJudge } from '@herald/egress/create-endpoint-url-judge';
+import { createEndpointUrlJudge } from '@herald/egress/judge-url-host';
 import { ParsedText, problemOf } from '@herald/runtime/env/env';
 import { z } from 'zod';
 

@@ -1,13 +1,10 @@
-export { canonicalJson } from './canonical-json.ts';
 export * from './codes/attempt-errors.ts';
 export * from './codes/code-table.ts';
 export * from './codes/delivery-reasons.ts';
-export { openValues } from './codes/known-text.ts';
 export * from './codes/problem-codes.ts';
 export * from './codes/readiness-codes.ts';
 export * from './deliveries/attempt.ts';
 export * from './deliveries/delivery.ts';
-export * from './deliveries/delivery-defaults.ts';
 export {
   CursorText,
   isSpan,
@@ -22,33 +19,27 @@ export {
   UNTIL_RULE,
 } from './deliveries/delivery-requests.ts';
 export * from './deliveries/history.ts';
-export * from './deliveries/origin.ts';
 export * from './deliveries/retry-policy.ts';
 export { deliveryHeaders, SIGNATURE_HEADERS, signatureHeaders, type SigningKeys } from './deliveries/sign-delivery.ts';
 export * from './duration.ts';
 export * from './endpoints/disabling.ts';
-export { EndpointUrl } from './endpoints/endpoint-url.ts';
 export * from './endpoints/endpoint.ts';
 export * from './endpoints/ordering.ts';
 export type { OwnHeaders } from './endpoints/own-headers.ts';
-export { RateLimit } from './endpoints/rate-limit.ts';
-export * from './endpoints/signing-secret.ts';
-export { RequestTest } from './endpoints/test-request.ts';
 export * from './errors.ts';
 export * from './events.ts';
 export * from './ids/id-texts.ts';
 export * from './ids/ids.ts';
-export * from './ids/seed.ts';
 export { refuseBoth } from './rule.ts';
 export * from './notices/draft-notice.ts';
 export * from './notices/notice-payloads.ts';
 export * from './tasks/task.ts';
-export { plainText } from './text.ts';
+export { canonicalJson, plainText } from './text.ts';
 export { eventOf, factKeyOf, transitionIdOfFact } from './transitions/fact.ts';
 export * from './transitions/judge-resolution.ts';
 export * from './transitions/judge-transition.ts';
-export type { KnownFact } from './transitions/known-fact.ts';
-export { renderSampleBody } from './transitions/sample-body.ts';
+export type { KnownFact } from './transitions/fact.ts';
+export { renderSampleBody } from './transitions/webhook-body.ts';
 export { PublicOutcome, projectOutcome } from './transitions/projection.ts';
 export { BATCH_LIMIT, BatchItem, TransitionBatch, TransitionReport } from './transitions/transition-report.ts';
 export * from './transitions/webhook-payloads.ts';

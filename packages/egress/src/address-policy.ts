@@ -1,7 +1,91 @@
-import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
-import { carriedIpv4 } from './carried-ipv4.ts';
-import { IPV4_SPECIAL_PURPOSE, IPV6_SPECIAL_PURPOSE, REFUSED_BESIDES } from './special-purpose-addresses.ts';
+import ipaddr from 'ipaddr.js';
+
+/** A row of a registry. `globallyReachable` is null where its column is blank or "N/A": that is no promise. */
+export type RegistryRow = readonly [prefix: string, name: string, source: string, globallyReachable: boolean | null];
+
+/**
+ * Every row of the IANA IPv4 Special-Purpose Address Registry, as of 2026-07-18 (last updated 2025-10-09).
+ * https://www.iana.org/assignments/iana-ipv4-special-registry/iana-ipv4-special-registry-1.csv
+ */
+export const IPV4_SPECIAL_PURPOSE: readonly RegistryRow[] = [
+  ['0.0.0.0/8', 'This network', 'RFC 791, 3.2', false],
+  ['0.0.0.0/32', 'This host on this network', 'RFC 1122, 3.2.1.3', false],
+  ['10.0.0.0/8', 'Private-Use', 'RFC 1918', false],
+  ['100.64.0.0/10', 'Shared Address Space', 'RFC 6598', false],
+  ['127.0.0.0/8', 'Loopback', 'RFC 1122, 3.2.1.3', false],
+  ['169.254.0.0/16', 'Link Local', 'RFC 3927', false],
+  ['172.16.0.0/12', 'Private-Use', 'RFC 1918', false],
+  ['192.0.0.0/24', 'IETF Protocol Assignments', 'RFC 6890, 2.1', false],
+  ['192.0.0.0/29', 'IPv4 Service Continuity Prefix', 'RFC 7335', false],
+  ['192.0.0.8/32', 'IPv4 dummy address', 'RFC 7600', false],
+  ['192.0.0.9/32', 'Port Control Protocol Anycast', 'RFC 7723', true],
+  ['192.0.0.10/32', 'Traversal Using Relays around NAT Anycast', 'RFC 8155', true],
+  ['192.0.0.170/32', 'NAT64/DNS64 Discovery', 'RFC 8880, RFC 7050, 2.2', false],
+  ['192.0.0.171/32', 'NAT64/DNS64 Discovery', 'RFC 8880, RFC 7050, 2.2', false],
+  ['192.0.2.0/24', 'Documentation (TEST-NET-1)', 'RFC 5737', false],
+  ['192.31.196.0/24', 'AS112-v4', 'RFC 7535', true],
+  ['192.52.193.0/24', 'AMT', 'RFC 7450', true],
+  ['192.88.99.0/24', 'Deprecated (6to4 Relay Anycast)', 'RFC 7526', null],
+  ['192.88.99.2/32', '6a44-relay anycast address', 'RFC 6751', false],
+  ['192.168.0.0/16', 'Private-Use', 'RFC 1918', false],
+  ['192.175.48.0/24', 'Direct Delegation AS112 Service', 'RFC 7534', true],
+  ['198.18.0.0/15', 'Benchmarking', 'RFC 2544', false],
+  ['198.51.100.0/24', 'Documentation (TEST-NET-2)', 'RFC 5737', false],
+  ['203.0.113.0/24', 'Documentation (TEST-NET-3)', 'RFC 5737', false],
+  ['240.0.0.0/4', 'Reserved', 'RFC 1112, 4', false],
+  ['255.255.255.255/32', 'Limited Broadcast', 'RFC 8190, RFC 919, 7', false],
+];
+
+/**
+ * Every row of the IANA IPv6 Special-Purpose Address Registry, as of 2026-07-18 (last updated 2025-10-09).
+ * https://www.iana.org/assignments/iana-ipv6-special-registry/iana-ipv6-special-registry-1.csv
+ */
+export const IPV6_SPECIAL_PURPOSE: readonly RegistryRow[] = [
+  ['::1/128', 'Loopback Address', 'RFC 4291', false],
+  ['::/128', 'Unspecified Address', 'RFC 4291', false],
+  ['::ffff:0:0/96', 'IPv4-mapped Address', 'RFC 4291', false],
+  ['64:ff9b::/96', 'IPv4-IPv6 Translat.', 'RFC 6052', true],
+  ['64:ff9b:1::/48', 'IPv4-IPv6 Translat.', 'RFC 8215', false],
+  ['100::/64', 'Discard-Only Address Block', 'RFC 6666', false],
+  ['100:0:0:1::/64', 'Dummy IPv6 Prefix', 'RFC 9780', false],
+  ['2001::/23', 'IETF Protocol Assignments', 'RFC 2928', false],
+  ['2001::/32', 'TEREDO', 'RFC 4380, RFC 8190', null],
+  ['2001:1::1/128', 'Port Control Protocol Anycast', 'RFC 7723', true],
+  ['2001:1::2/128', 'Traversal Using Relays around NAT Anycast', 'RFC 8155', true],
+  ['2001:1::3/128', 'DNS-SD Service Registration Protocol Anycast', 'RFC 9665', true],
+  ['2001:2::/48', 'Benchmarking', 'RFC 5180, erratum 1752', false],
+  ['2001:3::/32', 'AMT', 'RFC 7450', true],
+  ['2001:4:112::/48', 'AS112-v6', 'RFC 7535', true],
+  ['2001:10::/28', 'Deprecated (previously ORCHID)', 'RFC 4843', null],
+  ['2001:20::/28', 'ORCHIDv2', 'RFC 7343', true],
+  ['2001:30::/28', 'Drone Remote ID Protocol Entity Tags (DETs) Prefix', 'RFC 9374', true],
+  ['2001:db8::/32', 'Documentation', 'RFC 3849', false],
+  ['2002::/16', '6to4', 'RFC 3056', null],
+  ['2620:4f:8000::/48', 'Direct Delegation AS112 Service', 'RFC 7534', true],
+  ['3fff::/20', 'Documentation', 'RFC 9637', false],
+  ['5f00::/16', 'Segment Routing (SRv6) SIDs', 'RFC 9602', false],
+  ['fc00::/7', 'Unique-Local', 'RFC 4193, RFC 8190', false],
+  ['fe80::/10', 'Link-Local Unicast', 'RFC 4291', false],
+];
+
+/**
+ * Ranges that are refused although no registry calls them unreachable. The nearest node of an anycast service may stand
+ * in the worker's own network. Identifiers are not locations. Multicast has registries of its own.
+ */
+export const REFUSED_BESIDES: readonly string[] = [
+  // Multicast: RFC 5771, RFC 4291.
+  ...['224.0.0.0/4', 'ff00::/8'],
+  // Azure's host agent, inside every virtual machine: a metadata service at an address that looks public.
+  '168.63.129.16/32',
+  // Anycast services: PCP, TURN, DNS-SD registration, AMT relays, AS112 sinks.
+  ...['192.0.0.9/32', '192.0.0.10/32', '192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24'],
+  ...['2001:1::1/128', '2001:1::2/128', '2001:1::3/128', '2001:3::/32', '2001:4:112::/48', '2620:4f:8000::/48'],
+  // Identifiers: ORCHIDv2, drones.
+  ...['2001:20::/28', '2001:30::/28'],
+  // Gateways to IPv4, each with its own rules about the addresses that it reaches.
+  ...['64:ff9b::/96', '64:ff9b:1::/48', '2001::/32', '2002::/16'],
+];
 
 /** Decides which addresses a worker may dial. */
 export type AddressPolicy = {
@@ -99,4 +183,32 @@ function parseRange(text: string): Cidr {
   const lengthInIpv4 = Number(prefixLength) - 96;
   if (lengthInIpv4 < 0) throw new Error(`"${text}" is only partly IPv4-mapped: write the range as IPv4`);
   return [address, lengthInIpv4];
+}
+
+/**
+ * The IPv4 addresses that a gateway or a tunnel on the way might reach for this IPv6 address; usually none. The caller
+ * never passes an IPv4-mapped address: the kernel dials it as IPv4.
+ */
+export function carriedIpv4({ parts }: ipaddr.IPv6): ipaddr.IPv4[] {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = parts;
+  const last = toIpv4(g, h);
+  const startsWith = (...groups: readonly number[]) => groups.every((group, index) => parts[index] === group);
+
+  // IPv4-compatible (RFC 4291, 2.5.5.1), except `::` and `::1`.
+  if (startsWith(0, 0, 0, 0, 0, 0)) return g === 0 && h <= 1 ? [] : [last];
+  // IPv4-translated (RFC 2765, 2.1).
+  if (startsWith(0, 0, 0, 0, 0xffff, 0)) return [last];
+  // NAT64: the well-known prefix (RFC 6052) and the local ones (RFC 8215), whose last 32 bits are read.
+  if (startsWith(0x64, 0xff9b, 0, 0, 0, 0) || startsWith(0x64, 0xff9b, 1)) return [last];
+  // ISATAP, under any prefix, those below included, with or without the "universal" and "group" bits (RFC 5214, 6.1).
+  const isatap = (e & 0xfcff) === 0 && f === 0x5efe ? [last] : [];
+  // 6to4 (RFC 3056, 2).
+  if (a === 0x2002) return [toIpv4(b, c), ...isatap];
+  // Teredo: the server, and the client with all bits inverted (RFC 4380, 4).
+  if (startsWith(0x2001, 0)) return [toIpv4(c, d), toIpv4(~g & 0xffff, ~h & 0xffff), ...isatap];
+  return isatap;
+}
+
+function toIpv4(high: number, low: number): ipaddr.IPv4 {
+  return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
 }

@@ -1,7 +1,7 @@
 import type { AttemptOutcome } from '@herald/core';
+import { VERSION } from '@herald/runtime/version';
 import type { GuardedAgent } from './guarded-agent.ts';
 import { withoutBrackets } from './judge-url-host.ts';
-import { toRequestHeaders } from './request-headers.ts';
 import { startExchange, type Target } from './start-exchange.ts';
 
 export type SendRequest = {
@@ -111,4 +111,18 @@ function readTarget(text: string): Target | undefined {
   // Node takes port 0 for no port, and dials 443.
   if (url.port === '0') return undefined;
   return { url, host: withoutBrackets(url.hostname), port: url.port === '' ? 443 : Number(url.port) };
+}
+
+/**
+ * The headers that every request gets besides its own. Node adds only those of the connection. Without a url or a body,
+ * those that follow from it are left out.
+ * @param bodyBytes length of the body
+ */
+export function toRequestHeaders(url?: URL | null, bodyBytes?: number) {
+  return {
+    ...(url && { host: url.host }),
+    accept: '*/*',
+    'user-agent': `Herald/${VERSION}`,
+    ...(bodyBytes !== undefined && { 'content-length': String(bodyBytes) }),
+  };
 }

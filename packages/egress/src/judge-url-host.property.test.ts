@@ -1,7 +1,7 @@
 import { RegisterReceiver } from '@herald/core';
 import fc from 'fast-check';
 import { BlockList, isIP } from 'node:net';
-import { createEndpointUrlJudge } from './create-endpoint-url-judge.ts';
+import { createEndpointUrlJudge } from './judge-url-host.ts';
 
 /** Node's own reading of what is not public, so that the policy isn't judged by itself. */
 const notPublic = new BlockList();

@@ -1,6 +1,16 @@
 import { isIP } from 'node:net';
-import type { AddressPolicy } from './address-policy.ts';
-import { BLOCKED_PORTS } from './blocked-ports.ts';
+import { createAddressPolicy, type AddressPolicy, type AddressRanges } from './address-policy.ts';
+
+/**
+ * Ports of other protocols, to which no browser sends a request, so that a URL can't make Herald speak to a mail or
+ * chat server. Source: the Fetch standard, "port blocking" (https://fetch.spec.whatwg.org/#port-blocking).
+ */
+export const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+  111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
+  540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
+  6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);
 
 /**
  * Suffixes of names that resolve inside one network only: RFC 6762, RFC 8375, ICANN's `internal`, names that ICANN
@@ -40,4 +50,10 @@ function judgeName(name: string, policy: AddressPolicy): string | undefined {
   }
   if (!name.includes('.')) return `must have a full host name, not ${name}`;
   return PRIVATE_SUFFIX.test(name) ? `must name a public host: ${name} belongs to a private network` : undefined;
+}
+
+/** See `judgeUrlHost`. The url must be a valid endpoint url. */
+export function createEndpointUrlJudge(ranges: AddressRanges): (url: string) => string | undefined {
+  const policy = createAddressPolicy(ranges);
+  return (url) => judgeUrlHost(new URL(url), policy);
 }

@@ -21,7 +21,7 @@ import { createSender } from './create-sender.ts';
 import type { Lookup } from './dial.ts';
 import type { ProxyFailedError } from './egress-errors.ts';
 import { GuardedAgent } from './guarded-agent.ts';
-import { readProxyUrl } from './proxy-url.ts';
+import { readProxyUrl } from './egress-env.ts';
 
 const PUBLIC = '93.184.215.14';
 const OTHER_PUBLIC = '93.184.215.15';

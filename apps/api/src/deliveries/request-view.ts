@@ -1,5 +1,5 @@
 import { deliveryHeaders, SIGNATURE_HEADERS } from '@herald/core';
-import { toRequestHeaders } from '@herald/egress/request-headers';
+import { toRequestHeaders } from '@herald/egress/create-sender';
 import { VERSION } from '@herald/runtime/version';
 import type { DeliveryReader, ListedDelivery } from '@herald/store/deliveries/delivery-reader';
 import { z } from 'zod';

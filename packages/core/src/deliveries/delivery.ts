@@ -1,5 +1,23 @@
+import { hash } from 'node:crypto';
 import type { DeliveryEvent, TaskEventName } from '../events.ts';
-import type { DeliveryId, EndpointId, TaskId, TransitionId, WorkspaceId } from '../ids/ids.ts';
+import {
+  isCallbackId,
+  toBase32,
+  type DeliveryId,
+  type EndpointId,
+  type TaskId,
+  type TransitionId,
+  type WorkspaceId,
+} from '../ids/ids.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Total deadline of one attempt, unless `DELIVERY_TIMEOUT` sets another, in ms. */
+export const DEFAULT_DELIVERY_TIMEOUT_MS = 15_000;
+/** How long an endpoint may fail without one success, unless `DISABLE_AFTER` sets another time, in ms. */
+export const DEFAULT_DISABLE_AFTER_MS = 5 * DAY_MS;
+/** An endpoint is not disabled before it has failed this often in a row, however old the first failure is. */
+export const DISABLE_AT_FAILURES = 10;
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'canceled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -35,3 +53,22 @@ export type Delivery = {
   /** When its body and the texts of its answers were erased. */
   readonly erasedAt?: number;
 };
+
+/** 80 bits that name (controller workspace, URL origin). */
+export type OriginId = string;
+
+const DIGEST_BYTES = 10;
+
+/** The same for urls of one workspace that have one origin. Those of two workspaces never share one. */
+export function originOf(workspaceId: WorkspaceId, url: string): OriginId {
+  return toBase32(hash('sha256', `${workspaceId} ${new URL(url).origin}`, 'buffer').subarray(0, DIGEST_BYTES));
+}
+
+/**
+ * The group of the queue in which deliveries to an endpoint wait, with a limit, a breaker, a pause and a rate of its own.
+ * A receiver is a group. The callbacks of a workspace to one origin are one: there may be as many as Tasks.
+ * @param origin of the endpoint's url
+ */
+export function groupOf(id: EndpointId, origin: OriginId): string {
+  return isCallbackId(id) ? origin : id;
+}

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { anyCharacter } from '@herald/test-kit/any-character';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { createSigningKey, newSigningSecret } from '../endpoints/signing-secret.ts';
+import { createSigningKey, newSigningSecret } from '../endpoints/endpoint.ts';
 import { EVENT_NAMES } from '../events.ts';
 import { DeliveryIdText } from '../ids/id-texts.ts';
 import { deliveryIdOf } from '../ids/ids.ts';

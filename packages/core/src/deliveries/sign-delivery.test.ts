@@ -1,6 +1,6 @@
 import { verify as verifyServiceSignature } from '@octokit/webhooks-methods';
 import { Webhook } from 'standardwebhooks';
-import { createSigningKey, newSigningSecret } from '../endpoints/signing-secret.ts';
+import { createSigningKey, newSigningSecret } from '../endpoints/endpoint.ts';
 import {
   deliveryHeaders,
   serviceSignature,

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { SigningKey } from '../endpoints/signing-secret.ts';
+import type { SigningKey } from '../endpoints/endpoint.ts';
 import type { DeliveryEvent } from '../events.ts';
 import type { DeliveryId } from '../ids/ids.ts';
 import type { Delivery } from './delivery.ts';

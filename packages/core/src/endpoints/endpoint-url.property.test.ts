@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { EndpointUrl } from './endpoint-url.ts';
+import { EndpointUrl } from './endpoint.ts';
 
 const UNITS = [
   '/',

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
-import { EVENT_NAMES, type EventName } from '../events.ts';
 import {
+  createSigningKey,
+  EndpointUrl,
+  newSigningSecret,
   PatchCallback,
   PatchReceiver,
   RECEIVER_LIMIT,
@@ -8,6 +10,7 @@ import {
   TaskCallback,
   wantsEvent,
 } from './endpoint.ts';
+import { EVENT_NAMES, type EventName } from '../events.ts';
 
 const url = 'https://example.com/hooks';
 const UNKNOWN_EVENT =
@@ -192,4 +195,136 @@ test.each<{ events: EventName[]; wanted: readonly EventName[] }>([
   { events: ['task.canceled', 'webhook.test'], wanted: ['task.canceled', 'webhook.test'] },
 ])('the filter $events lets $wanted through and nothing else', ({ events, wanted }) => {
   expect(EVENT_NAMES.filter((event) => wantsEvent({ events }, event))).toEqual(wanted);
+});
+
+test('a secret is whsec_ and the base64 of 32 bytes, which are the Standard Webhooks key', () => {
+  const secret = newSigningSecret();
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  const { service, standard } = createSigningKey(secret);
+  expect(standard.export()).toHaveLength(32);
+  expect(`whsec_${standard.export().toString('base64')}`).toBe(secret);
+  expect(service.export().toString()).toBe(secret);
+});
+
+test('no two secrets are the same', () => {
+  expect(new Set(Array.from({ length: 100 }, newSigningSecret)).size).toBe(100);
+});
+
+test.each([
+  'https://example.com',
+  'https://example.com/hooks?a=1&b=%20',
+  'https://example.com:8443/x',
+  'https://[2606:4700::1111]/x',
+  'https://[2606:4700:0:0::1111]:8443/x',
+  'https://[2606:4700::ABCD]',
+  'https://EXAMPLE.com:443/X',
+  'HTTPS://example.com/x',
+  'Https://example.com',
+  'https://ex_ample.com:65535',
+  'https://bücher.example/x',
+  'https://BÜCHER.example/x',
+  'https://faß.example',
+  'https://xn--bcher-kva.example/x',
+  'https://例え.example',
+  'https://1.1.1.1/x',
+  'https://example.com/a:@b',
+  'https://example.com?a=1',
+  "https://example.com/a|b;c=1,2/~x/%7e/%2f/%zz/'()*!$&+",
+  'https://example.com/a//b/...?q={a}|b/../c',
+  `https://example.com/${'x'.repeat(2_028)}`,
+])('%s is accepted and kept as it was sent', (url) => {
+  expect(EndpointUrl.parse(url)).toBe(url);
+});
+
+test.each([
+  ['http://example.com', 'must start with https://'],
+  ['HTTP://example.com', 'must start with https://'],
+  ['HTTPS://user@example.com', 'credentials'],
+  ['HTTPS://example.com/a/../b', 'must be written as it is called, https://example.com/b'],
+  ['ftp://example.com', 'must start with https://'],
+  ['example.com', 'must start with https://'],
+  ['', 'must start with https://'],
+  ['https:example.com', 'must start with https://'],
+  ['https:/example.com', 'must start with https://'],
+  ['https://', 'must name a host after https://'],
+  ['https:///example.com', 'must name a host after https://'],
+  ['https://?x', 'must name a host after https://'],
+  [' https://example.com', 'white space'],
+  ['https://example.com/a b', 'white space'],
+  ['https://exa\tmple.com', 'white space'],
+  ['https://example.com\\@evil.example', 'backslashes'],
+  ['https://user:pw@example.com', 'credentials (user or password): send them in `headers`'],
+  ['https://@example.com', 'credentials'],
+  ['https://user@example.com/', 'credentials'],
+  ['https://example.com/#part', 'fragment'],
+  ['https://exa mple.com', 'white space'],
+  ['https://exa\r\nmple.com', 'white space'],
+  ['https://example.com/\0', 'white space'],
+  ['https://example.com\u3000', 'white space'],
+  ['https:\\\\example.com', 'backslashes'],
+  ['https://exa\u00admple.com', 'invisible'],
+  ['https://exa\u200bmple.com', 'invisible'],
+  ['https://example.com/\u202efdp.exe', 'invisible'],
+  ['https://example.com/\ud800', 'broken'],
+  ['https://a:b:c@example.com', 'credentials'],
+  ['https://1.1.1.1@127.0.0.1/', 'credentials'],
+  ['https://1.1.1.1%40127.0.0.1/', 'must be a valid url'],
+  ['https://example.com:', 'a port from 1 to 65535'],
+  ['https://example.com:/x', 'a port from 1 to 65535'],
+  ['https://example.com:0443', 'a port from 1 to 65535'],
+  ['https://example.com:0', 'a port from 1 to 65535'],
+  ['https://[2606:4700::1111]:', 'a port from 1 to 65535'],
+  ['https://example.com:65536', 'must be a valid url'],
+  ['https://example.com:４４３', 'must be a valid url'],
+  ['https://example.com:-1', 'must be a valid url'],
+  ['https://ex%61mple.com', 'the host that it means, example.com'],
+  ['https://%65xample%2Ecom', 'the host that it means, example.com'],
+  ['https://２.example.com', 'the host that it means, 2.example.com'],
+  ['https://example。com', 'the host that it means, example.com'],
+  ['https://ⓔxample.com', 'the host that it means, example.com'],
+  ['https://ſ.example.com', 'the host that it means, s.example.com'],
+  ['https://bu\u0308cher.example', 'the host that it means, xn--bcher-kva.example'],
+  ['https://１２７.０.０.１', 'the host that it means, 127.0.0.1'],
+  ['https://127。0。0。1', 'the host that it means, 127.0.0.1'],
+  ['https://①②⑦.0.0.1', 'the host that it means, 127.0.0.1'],
+  ['https://2130706433', 'the host that it means, 127.0.0.1'],
+  ['https://0x7f.1', 'the host that it means, 127.0.0.1'],
+  ['https://0177.0.0.1', 'the host that it means, 127.0.0.1'],
+  ['https://127.1', 'the host that it means, 127.0.0.1'],
+  ['https://1.1.1.1.', 'the host that it means, 1.1.1.1'],
+  ['https://0', 'the host that it means, 0.0.0.0'],
+  ['https://256.256.256.256', 'must be a valid url'],
+  ['https://1.2.3.4.5', 'must be a valid url'],
+  ['https://١٢٧.0.0.1', 'must be a valid url'],
+  ['https://example.com/a/../b', 'written as it is called, https://example.com/b'],
+  ['https://example.com/a/..', 'written as it is called, https://example.com/'],
+  ['https://example.com/./a?b', 'written as it is called, https://example.com/a?b'],
+  ['https://example.com/%2e%2e/a', 'written as it is called, https://example.com/a'],
+  ['https://example.com/a/%2E/b', 'written as it is called, https://example.com/a/b'],
+  ['https://example.com:8443/a/.%2e/b', 'written as it is called, https://example.com:8443/b'],
+  ['https://example.com/a"b', 'written as it is called, https://example.com/a%22b'],
+  ['https://example.com/{id}', 'written as it is called, https://example.com/%7Bid%7D'],
+  ['https://example.com/`a`', 'written as it is called, https://example.com/%60a%60'],
+  ['https://example.com/<a>', 'written as it is called, https://example.com/%3Ca%3E'],
+  ['https://example.com/ü', 'written as it is called, https://example.com/%C3%BC'],
+  ['https://bücher.example/ü', 'written as it is called, https://bücher.example/%C3%BC'],
+  ['https://example.com/?q=ü', 'written as it is called, https://example.com/?q=%C3%BC'],
+  ["https://example.com/?q='a'", 'written as it is called, https://example.com/?q=%27a%27'],
+  ['https://example.com?q="a"', 'written as it is called, https://example.com/?q=%22a%22'],
+  ['https://example.com/a?', 'written as it is called, https://example.com/a'],
+  ['https://example.com/a b', '; write https://example.com/a%20b'],
+  ['https://example.com/a\tb', '; write https://example.com/ab'],
+  ['https://example.com/a\r\nb', '; write https://example.com/ab'],
+  ['https://example.com/a\\b', '; write https://example.com/a/b'],
+  ['https://example.com/?a\\b', 'backslashes'],
+  [`https://example.com/${'ü'.repeat(1_000)}`, 'at most 2048 characters when it is written as it is called'],
+  ['https://[::1%25eth0]', 'must be a valid url'],
+  ['https://[127.0.0.1]', 'must be a valid url'],
+  ['https://exam<ple.com', 'must be a valid url'],
+  ['https://example.com:99999', 'must be a valid url'],
+  ['https://[::1', 'must be a valid url'],
+  [`https://example.com/${'x'.repeat(2_029)}`, 'at most 2048 characters'],
+])('%j is refused: %s', (url, reason) => {
+  const parsed = EndpointUrl.safeParse(url);
+  expect(parsed.error?.issues[0]?.message).toContain(reason);
 });

@@ -1,10 +1,10 @@
+import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import { domainToUnicode } from 'node:url';
 import { z } from 'zod';
+import type { EndpointDisabling, EndpointPause } from './disabling.ts';
 import { EVENT_NAMES, EventName } from '../events.ts';
 import type { EndpointId, WorkspaceId } from '../ids/ids.ts';
-import { TypedText } from '../text.ts';
-import type { EndpointDisabling, EndpointPause } from './disabling.ts';
-import { EndpointUrl } from './endpoint-url.ts';
-import { OwnHeaders } from './own-headers.ts';
+import { judgeEndpointUrl, LIMIT_CHARACTERS } from './judge-endpoint-url.ts';
 import {
   OrderingText,
   OrderingTimeoutSeconds,
@@ -12,7 +12,44 @@ import {
   refuseTwoTimeouts,
   type EndpointOrdering,
 } from './ordering.ts';
-import { RateLimit } from './rate-limit.ts';
+import { OwnHeaders } from './own-headers.ts';
+import { TypedText } from '../text.ts';
+
+const MOST_PER_SECOND = 1_000;
+const BOUNDS = `must be a whole number from 1 to ${MOST_PER_SECOND}`;
+
+/** The most deliveries that a receiver gets in a second, over all workers. */
+export const RateLimit = z
+  .strictObject(
+    { perSecond: z.int(BOUNDS).min(1, BOUNDS).max(MOST_PER_SECOND, BOUNDS) },
+    {
+      error: ({ code }) =>
+        code === 'invalid_type' ? 'must be an object such as {"perSecond": 10}, or null for no limit' : undefined,
+    },
+  )
+  .meta({
+    id: 'RateLimit',
+    description:
+      'The most deliveries in a second. After a quiet time a burst of one second may come at once. What waits spends no try. A redelivery does not wait, and test events do not count.',
+    examples: [{ perSecond: 10 }],
+  });
+export type RateLimit = z.infer<typeof RateLimit>;
+
+/** An endpoint's url: `https://` and a host, at most 2,048 characters, stored exactly as it was sent. */
+export const EndpointUrl = z
+  .string()
+  .superRefine((text, context) => {
+    const problem = judgeEndpointUrl(text, domainToUnicode);
+    if (problem) context.addIssue({ code: 'custom', message: problem });
+  })
+  .meta({
+    id: 'EndpointUrl',
+    description:
+      '`https://` and a public host. No credentials, no fragment. The path and query are in their normal form: no `..`, and percent-encoded where needed. Called exactly as it was sent.',
+    pattern: '^[Hh][Tt][Tt][Pp][Ss]://[^/?#]',
+    maxLength: LIMIT_CHARACTERS,
+    examples: ['https://hooks.example.com/herald'],
+  });
 
 /** Receivers that a workspace may hold (spec section 8). */
 export const RECEIVER_LIMIT = 10;
@@ -188,4 +225,35 @@ export type Endpoint = EndpointOrdering &
 /** An endpoint without an event filter receives every event (spec section 6). */
 export function wantsEvent({ events }: Pick<Endpoint, 'events'>, event: EventName): boolean {
   return events.length === 0 || events.includes(event);
+}
+
+/** Body of `POST /api/public/webhooks/{id}/test`. */
+export const RequestTest = z
+  .strictObject({
+    event: EventName.default('webhook.test').meta({
+      description: '`webhook.test`, or the event of a Task to send a sample of.',
+    }),
+  })
+  .meta({ id: 'RequestTest', examples: [{ event: 'task.done' }] });
+
+const PREFIX = 'whsec_';
+
+/** A signing secret, which is shown once: `whsec_` + base64 of 32 random bytes. */
+export function newSigningSecret(): string {
+  return PREFIX + randomBytes(32).toString('base64');
+}
+
+/** A secret prepared for signing: to prepare a key costs Node five times as much as to use it. */
+export type SigningKey = {
+  /** For `x-service-signature`: the UTF-8 bytes of the secret as shown. */
+  readonly service: KeyObject;
+  /** For Standard Webhooks: the decoded bytes after the prefix. */
+  readonly standard: KeyObject;
+};
+
+export function createSigningKey(secret: string): SigningKey {
+  return {
+    service: createSecretKey(secret, 'utf8'),
+    standard: createSecretKey(secret.slice(PREFIX.length), 'base64'),
+  };
 }

@@ -1,6 +1,4 @@
 import { hash, randomBytes } from 'node:crypto';
-import { toBase32 } from './base32.ts';
-import { sortableId } from './sortable-id.ts';
 
 export type TaskId = string;
 /** A receiver's or a callback's id. */
@@ -103,4 +101,59 @@ export function noticeIdOf(endpointId: EndpointId, deliveryId: DeliveryId, attem
  */
 export function deliveryIdOf(transitionId: TransitionId, endpointId: EndpointId): DeliveryId {
   return derive('dlv_', transitionId, endpointId);
+}
+
+// Crockford's alphabet, lowercase: digits sort before letters in ASCII, so text order is numeric order.
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** 26 characters: 48 bits of milliseconds, then 80 random bits, as a ULID; text order is time order. */
+export function sortableId(nowMs: number, random: Uint8Array = randomBytes(16)): string {
+  let time = '';
+  for (let rest = nowMs, digit = 0; digit < 10; digit++, rest = Math.floor(rest / 32)) {
+    time = ALPHABET.charAt(rest % 32) + time;
+  }
+  let tail = '';
+  for (let index = 0; index < 16; index++) tail += ALPHABET.charAt((random[index] ?? 0) & 31);
+  return time + tail;
+}
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const BITS_OF_PAIR = 10;
+/** Two characters at a time: half the steps of one. */
+const PAIRS = Array.from(
+  { length: 1 << BITS_OF_PAIR },
+  (_, bits) => BASE32.charAt(bits >>> 5) + BASE32.charAt(bits & 31),
+);
+
+/** RFC 4648 base32 in lowercase, without padding. 20 bytes give 32 characters. */
+export function toBase32(bytes: Uint8Array): string {
+  let text = '';
+  let buffer = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    buffer = (buffer << 8) | byte;
+    bits += 8;
+    if (bits >= BITS_OF_PAIR) {
+      bits -= BITS_OF_PAIR;
+      text += PAIRS[buffer >>> bits] ?? '';
+      buffer &= (1 << bits) - 1;
+    }
+  }
+  if (bits > 5) return text + (PAIRS[buffer << (BITS_OF_PAIR - bits)] ?? '');
+  return bits > 0 ? text + BASE32.charAt(buffer << (5 - bits)) : text;
+}
+
+/**
+ * The source of a new thing's id and time of creation. A request that is repeated under its `Idempotency-Key` has the
+ * seed of the first run, and so finds the thing that the first run made instead of making another.
+ */
+export type Seed = {
+  /** Epoch ms. */
+  readonly at: number;
+  /** 16 bytes. */
+  readonly random: Uint8Array;
+};
+
+export function newSeed(nowMs: number): Seed {
+  return { at: nowMs, random: randomBytes(16) };
 }

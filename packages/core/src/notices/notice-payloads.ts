@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { ATTEMPT_ERRORS } from '../codes/attempt-errors.ts';
-import { codesOf } from '../codes/code-table.ts';
-import { KnownText } from '../codes/known-text.ts';
+import { codesOf, KnownText } from '../codes/code-table.ts';
 import type { NoticeEvent } from '../events.ts';
 import { CallbackIdText, DeliveryIdText, ReceiverIdText, TaskIdText, TransitionIdText } from '../ids/id-texts.ts';
 

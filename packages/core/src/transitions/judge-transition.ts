@@ -2,8 +2,7 @@ import type { TaskEventName } from '../events.ts';
 import { InvalidTransitionError, StaleActionVersionError } from '../errors.ts';
 import type { TransitionId } from '../ids/ids.ts';
 import { isTerminal, type OpenAction, type TaskResult, type TaskState, type TaskStatus } from '../tasks/task.ts';
-import { factOf } from './fact.ts';
-import { digestOf, judgeDifference, type KnownFact } from './known-fact.ts';
+import { digestOf, factOf, judgeDifference, type KnownFact } from './fact.ts';
 import { projectOutcome, type PublicOutcome } from './projection.ts';
 import type { ActionRequiredReport, TransitionReport } from './transition-report.ts';
 

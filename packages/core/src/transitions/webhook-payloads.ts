@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KnownText } from '../codes/known-text.ts';
+import { KnownText } from '../codes/code-table.ts';
 import type { EventName } from '../events.ts';
 import { AnyTaskIdText, TransitionIdText } from '../ids/id-texts.ts';
 import type { TaskStatus } from '../tasks/task.ts';

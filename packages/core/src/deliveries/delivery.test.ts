@@ -1,4 +1,4 @@
-import { groupOf, originOf } from './origin.ts';
+import { groupOf, originOf } from './delivery.ts';
 
 test.each([
   ['the same origin, another path', 'ws_a', 'https://example.com/b?c'],

@@ -1,7 +1,6 @@
-import { createAddressPolicy } from './address-policy.ts';
+import { createAddressPolicy, IPV4_SPECIAL_PURPOSE, IPV6_SPECIAL_PURPOSE, REFUSED_BESIDES } from './address-policy.ts';
 import { BlockedAddressError } from './egress-errors.ts';
-import { IPV4_SPECIAL_PURPOSE, IPV6_SPECIAL_PURPOSE, REFUSED_BESIDES } from './special-purpose-addresses.ts';
-import { toAuthority } from './tunnel.ts';
+import { toAuthority } from './create-proxy.ts';
 
 const publicOnly = createAddressPolicy({ allowCidrs: [] });
 const everything = createAddressPolicy({ allowCidrs: ['0.0.0.0/0', '::/0'] });

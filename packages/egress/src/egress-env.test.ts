@@ -1,4 +1,4 @@
-import { readProxyUrl } from './proxy-url.ts';
+import { readProxyUrl } from './egress-env.ts';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 

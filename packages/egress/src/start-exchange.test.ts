@@ -1,4 +1,4 @@
-import { readAnswerHeaders } from './answer-headers.ts';
+import { readAnswerHeaders } from './start-exchange.ts';
 
 /** Bytes as Node hands them over in a header. */
 const asRead = (text: string) => Buffer.from(text).toString('latin1');
