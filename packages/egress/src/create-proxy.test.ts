@@ -1,6 +1,6 @@
 import { createAddressPolicy, IPV4_SPECIAL_PURPOSE, IPV6_SPECIAL_PURPOSE, REFUSED_BESIDES } from './address-policy.ts';
-import { BlockedAddressError } from './egress-errors.ts';
 import { toAuthority } from './create-proxy.ts';
+import { BlockedAddressError } from './egress-errors.ts';
 
 const publicOnly = createAddressPolicy({ allowCidrs: [] });
 const everything = createAddressPolicy({ allowCidrs: ['0.0.0.0/0', '::/0'] });

@@ -6,8 +6,7 @@ import type { UnreachableReason } from '@herald/core';
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import { canonicalAddress, type AddressPolicy } from './address-policy.ts';
 import { createLookup } from './create-lookup.ts';
-import { createTrust } from './guarded-agent.ts';
-import { createDirectConnector, dial, type Connector, type Lookup } from './dial.ts';
+import { createTrust, createDirectConnector, dial, type Connector, type Lookup } from './dial.ts';
 import type { ProxyAddress } from './egress-env.ts';
 import {
   BlockedAddressError,

@@ -1,18 +1,11 @@
-import { X509Certificate } from 'node:crypto';
 import type { ClientRequest } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import {
-  checkServerIdentity,
-  createSecureContext,
-  getCACertificates,
-  type SecureContext,
-  type TLSSocket,
-} from 'node:tls';
+import { checkServerIdentity, type SecureContext, type TLSSocket } from 'node:tls';
 import type { AddressPolicy } from './address-policy.ts';
 import { createTunnelConnector, type EgressProxy } from './create-proxy.ts';
-import { createDirectConnector, dial, type Dialling, type Lookup } from './dial.ts';
+import { createDirectConnector, createTrust, dial, type Dialling, type Lookup } from './dial.ts';
 import { BlockedAddressError, EgressFailedError, ProxyFailedError, type OwnFaultError } from './egress-errors.ts';
 import type { Gate } from './gate.ts';
 import { BLOCKED_PORTS } from './judge-url-host.ts';
@@ -287,22 +280,5 @@ export class GuardedAgent extends Agent {
     // An address is not looked up.
     if (isIP(host) !== 0 && !this.#policy.isAllowed(host)) return new BlockedAddressError(`${host} is not allowed`);
     return undefined;
-  }
-}
-
-/**
- * The authorities to trust: the usual ones, and one more. Make one for all connections: to read the authorities for each
- * takes longer than the handshake.
- */
-export function createTrust(caPem: string | undefined): SecureContext {
-  return createSecureContext(caPem === undefined ? {} : { ca: [...getCACertificates('default'), checkPem(caPem)] });
-}
-
-/** OpenSSL silently ignores a file without a certificate, and every delivery would fail later. */
-function checkPem(pem: string): string {
-  try {
-    return new X509Certificate(pem).toString() && pem;
-  } catch (cause) {
-    throw new Error('an additional certificate authority is not a PEM certificate', { cause });
   }
 }

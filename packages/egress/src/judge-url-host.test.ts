@@ -1,5 +1,5 @@
 import { createAddressPolicy } from './address-policy.ts';
-import { judgeUrlHost } from './judge-url-host.ts';
+import { BLOCKED_PORTS, judgeUrlHost } from './judge-url-host.ts';
 
 const publicOnly = createAddressPolicy({ allowCidrs: [] });
 const withLoopback = createAddressPolicy({ allowCidrs: ['127.0.0.0/8', '::1/128'] });
@@ -93,4 +93,23 @@ test.each([
   'https://a..localhost/',
 ])('%s is refused even where loopback is open', (url) => {
   expect(judgeUrlHost(new URL(url), withLoopback)).toEqual(expect.any(String));
+});
+
+/** Whether Node's own fetch, which follows the Fetch standard, would open a connection to this port. */
+async function isBlockedByFetch(port: number): Promise<boolean> {
+  const dispatcher = {
+    dispatch() {
+      throw new Error('it would connect');
+    },
+  };
+  const options = { dispatcher } as unknown as RequestInit;
+  const failure: unknown = await fetch(`http://nowhere.test:${port}/`, options).catch((error: unknown) => error);
+  return (failure as { cause?: Error }).cause?.message === 'bad port';
+}
+
+test('blocks exactly the ports that browsers block, and port 0', async () => {
+  const blocked: number[] = [0];
+  // The highest is 10,080; the rest was looked through once.
+  for (let port = 1; port <= 10_100; port++) if (await isBlockedByFetch(port)) blocked.push(port);
+  expect([...BLOCKED_PORTS]).toEqual(blocked);
 });
