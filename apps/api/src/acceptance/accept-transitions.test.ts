@@ -1,4 +1,4 @@
-import { newTaskId, UnavailableError, type KnownFact, type TransitionReport } from '@herald/core';
+import { newTaskId, UnavailableError, WorkspaceFullError, type KnownFact, type TransitionReport } from '@herald/core';
 import type { CommitReply, TransitionCommit } from '@herald/store/transitions/transition-store';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { createAcceptTransitions } from './accept-transitions.ts';
@@ -116,6 +116,34 @@ describe('a Task that this process changed last', () => {
     expect(await report(checkpoint('c2'), checkpoint('c2'))).toMatchObject([{ duplicate: false }, { duplicate: true }]);
     expect(await report({ type: 'start' })).toMatchObject([{ code: 'invalid_transition' }]);
     expect(state.task.sequence).toBe(2);
+  });
+});
+
+describe('a report that was refused, and comes twice in one batch', () => {
+  const refusing = (reply: CommitReply, task = TASK) =>
+    build(({ change }) => (change.status === 'done' ? ACCEPTED : reply), task);
+  const WHEN_FULL: CommitReply = { kind: 'no_room', error: new WorkspaceFullError('pending', 1) };
+
+  test('is no duplicate: for want of room both are refused, and so is what comes after them', async () => {
+    const { report } = refusing(WHEN_FULL, { ...TASK, status: 'queued' });
+    const codes = await report({ type: 'start' }, checkpoint('c1'), checkpoint('c1'), checkpoint('c2'));
+    expect(codes).toMatchObject(new Array(4).fill({ code: 'workspace_full' }));
+  });
+
+  test('is no duplicate: of a Task that knows too many facts both are refused, and its end is accepted', async () => {
+    const { report } = refusing({ kind: 'full' });
+    const results = await report(checkpoint('c1'), checkpoint('c1'), { type: 'done' });
+    expect(results).toMatchObject([
+      { code: 'invalid_transition' },
+      { code: 'invalid_transition' },
+      { status: 'done', duplicate: false },
+    ]);
+  });
+
+  test('is a duplicate of the first, once that is committed in another round', async () => {
+    let conflicts = 1;
+    const { report } = build(() => (conflicts-- > 0 ? { kind: 'conflict' } : ACCEPTED));
+    expect(await report(checkpoint('c1'), checkpoint('c1'))).toMatchObject([{ duplicate: false }, { duplicate: true }]);
   });
 });
 

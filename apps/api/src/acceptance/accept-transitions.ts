@@ -99,9 +99,17 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
     );
     const conflicts: Slot[] = [];
     let differing: AcceptedTransition | undefined;
+    let noRoom: DomainError | undefined;
     for (const [index, { slot, verdict, task, commit }] of decided.entries()) {
+      // Those behind one that was refused for want of room were decided on it, and in order they come after it.
+      if (noRoom) {
+        results[slot.index] = noRoom;
+        continue;
+      }
       const reply = replies[index] ?? NOTHING_TO_COMMIT;
-      if (reply.kind === 'conflict') {
+      // What has nothing to commit may repeat one of this batch that wasn't committed.
+      const isOnUncommitted = !commit && replies.slice(0, index).some(({ kind }) => kind !== 'accepted');
+      if (reply.kind === 'conflict' || isOnUncommitted) {
         conflicts.push(slot);
         continue;
       }
@@ -110,7 +118,8 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
         continue;
       }
       if (reply.kind === 'no_room') {
-        results[slot.index] = reply.error;
+        noRoom = reply.error;
+        results[slot.index] = noRoom;
         continue;
       }
       if (verdict.kind === 'refused') {
