@@ -12,9 +12,9 @@ export type Lengths = {
   readonly deliveries: number;
   /** Registered receivers in the largest variant of growth. */
   readonly receivers: number;
-  /** Delayed deliveries that are held in a variant of growth. */
+  /** Delayed deliveries that are held in a variant of growth; deliveries that wait in one of isolation. */
   readonly behind: number;
-  /** Destinations with one waiting delivery each, in the last variant of growth. */
+  /** Destinations with one waiting delivery each, in the last variant of growth and in one of isolation. */
   readonly destinations: number;
   /** Deliveries in the history from which a page is read. */
   readonly rows: number;
@@ -54,7 +54,7 @@ const PLANS: Record<ScenarioName, Plan> = {
   memory: { full: { count: 50_000 }, minutes: 9, quickMinutes: 0.8 },
   growth: { full: { count: 30_000, repeats: 5 }, minutes: 14, quickMinutes: 1 },
   scale: { full: { repeats: 2 }, minutes: 2.5, quickMinutes: 0.7 },
-  isolation: { full: { seconds: 120 }, minutes: 18, quickMinutes: 2.5 },
+  isolation: { full: { seconds: 120, destinations: 20_000 }, minutes: 45, quickMinutes: 8 },
   'slow-clients': { full: { seconds: 30 }, minutes: 5, quickMinutes: 2 },
   console: { full: { seconds: 60 }, minutes: 3, quickMinutes: 1 },
   listen: { minutes: 3, quickMinutes: 0.6 },

@@ -31,7 +31,7 @@ export const USAGE = `npm run bench -- [${SCENARIO_NAMES.join('|')}]... [options
   history-load  500 deliveries/s with a history: latency beside that without, and Redis' memory in the course of time
   growth        accept and drain with few and many receivers, many delayed deliveries, and many waiting destinations
   scale         capacity of one worker and one Redis, cost of REDIS_MIN_REPLICAS, and processes for a given load
-  isolation     healthy receivers beside bad ones
+  isolation     healthy receivers beside bad, late, many and dear neighbours
   slow-clients  healthy requests to the API beside slow and idle connections
   console       a hundred open pages of the console that nobody touches
   listen        accepting while nobody and while five listen to the workspace
@@ -47,10 +47,10 @@ Ends with one table: measured values, floors, and whether the targets are met. E
   --seconds <n>     length of one run: history-load (300), isolation (120), order, console (60), slow-clients (30), latency (15)
   --deliveries <n>  memory: deliveries of the worker that is watched (1000000)
   --receivers <n>   growth: most receivers registered (100000)
-  --behind <n>      growth: delayed deliveries (1000000)
-  --destinations <n>  growth: destinations with one waiting delivery each (100000)
+  --behind <n>      deliveries that are delayed (growth) or wait (isolation) behind (1000000)
+  --destinations <n>  destinations with one waiting delivery each: growth (100000), isolation (20000)
   --rows <n>        history: deliveries of which a page is read (10000000)
-  --variant <v>     isolation: this variant only, beside the healthy run; may be given several times
+  --variant <v>     isolation: this variant only, beside the run without neighbours; may be given several times
   --profile         write CPU profiles of worker and API, and print where the time went`;
 
 /** The minimum of each option: below it there is nothing to measure. */
@@ -87,7 +87,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
       profile: { type: 'boolean', default: false },
     },
   });
-  chooseVariants(values.variant); // an unknown one is told now, not after the scenarios before
+  chooseVariants(values.variant, { groups: 1, pending: 1 }); // an unknown one is told now, not after the scenarios before
   const scenarios = chooseScenarios(positionals, values.beside !== undefined);
   const beside = values.beside === undefined ? undefined : findBuildBeside(values.beside);
   const given = LENGTH_NAMES.flatMap((name) => {

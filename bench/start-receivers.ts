@@ -2,10 +2,13 @@ import { waitFor, type CertificateAuthority } from '@herald/test-kit';
 import { startProgram } from './run-program.ts';
 
 /**
- * `hang` accepts and never answers, `fail` answers 500 at once, `dribble` sends its body a byte at a time, for ever, and
- * a number answers 200 after so many ms.
+ * `hang` accepts and never answers, `fail` answers 500 at once, `retry-after` 503 with `Retry-After: 40`, `dribble` sends
+ * its body a byte at a time, for ever, and a number answers 200 after so many ms.
  */
-export type Behaviour = 'ok' | 'hang' | 'fail' | 'dribble' | number;
+export type Behaviour = 'ok' | 'hang' | 'fail' | 'retry-after' | 'dribble' | number;
+
+/** At every host the requests for this path are answered so, and not counted. */
+export const RETRY_AFTER_PATH = '/retry-after';
 
 export type ReceiversInput = {
   readonly certPem: string;
@@ -13,6 +16,7 @@ export type ReceiversInput = {
   readonly behaviours: readonly Behaviour[];
   /** Needs a JSON.parse per request. */
   readonly recordArrivals: boolean;
+  readonly listenAt: string;
 };
 
 /** The event's `created_at` and the arrival of the first request's headers, both epoch ms, and the transition. */
@@ -25,6 +29,8 @@ export type ReceiverState = {
   /** Epoch ms; 0 before the first. */
   readonly firstAt: number;
   readonly lastAt: number;
+  /** The time for which it has kept requests waiting for their answers, all together, in ms. */
+  readonly heldMs: number;
   readonly arrivals?: readonly Arrival[];
 };
 
@@ -41,12 +47,16 @@ export type ReceiversOptions = {
   readonly ca: CertificateAuthority;
   readonly behaviours: readonly Behaviour[];
   readonly recordArrivals?: boolean;
+  /** Loopback addresses at which they can be reached too. Default: none but 127.0.0.1. */
+  readonly moreAddresses?: readonly string[];
 };
 
 /** HTTPS receivers in a separate process, so that their CPU can be measured. */
-export async function startReceivers({ ca, behaviours, recordArrivals = false }: ReceiversOptions): Promise<Receivers> {
-  const { certPem, keyPem } = await ca.issueCertificate({ hosts: ['127.0.0.1'] });
-  const input: ReceiversInput = { certPem, keyPem, behaviours, recordArrivals };
+export async function startReceivers(options: ReceiversOptions): Promise<Receivers> {
+  const { ca, behaviours, recordArrivals = false, moreAddresses = [] } = options;
+  const { certPem, keyPem } = await ca.issueCertificate({ hosts: ['127.0.0.1', ...moreAddresses] });
+  const listenAt = moreAddresses.length === 0 ? '127.0.0.1' : '0.0.0.0';
+  const input: ReceiversInput = { certPem, keyPem, behaviours, recordArrivals, listenAt };
   let started: { origins: string[]; controlPort: number } | undefined;
   const program = await startProgram('receivers', input, (reply) => {
     started = reply as typeof started;

@@ -1,4 +1,13 @@
-import { judgeAccept, judgeGrowth, judgeIsolation, judgeOnce, judgeRounds, judgeWorst, TARGETS } from './targets.ts';
+import {
+  judgeAccept,
+  judgeGrowth,
+  judgeIsolation,
+  judgeNeighbours,
+  judgeOnce,
+  judgeRounds,
+  judgeWorst,
+  TARGETS,
+} from './targets.ts';
 
 test('a ratio is the median of the rounds, each to its own floor', () => {
   const rounds = [
@@ -44,6 +53,11 @@ test.each<Case>([
   { target: 'isolationP99', measured: 50, floor: 20, isMet: true },
   { target: 'isolationP99', measured: 51, floor: 20, isMet: false },
   { target: 'isolationP99', measured: 31, floor: 10, isMet: false },
+  { target: 'neighbourP99', measured: 25, floor: 20, isMet: true },
+  { target: 'neighbourP99', measured: 26, floor: 20, isMet: false },
+  { target: 'neighbourP99', measured: 16, floor: 10, isMet: false },
+  { target: 'neighbourShare', measured: 0.9, isMet: true },
+  { target: 'neighbourShare', measured: 0.89, isMet: false },
   { target: 'isolationLeftOver', measured: 0, floor: 0, isMet: true },
   { target: 'isolationLeftOver', measured: 1, floor: 0, isMet: false },
   { target: 'isolationCpu', measured: 15, floor: 10, isMet: true },
@@ -89,7 +103,7 @@ test('growth is judged round by round against the first variant, accepting and d
 test('of the isolation runs the worst counts, each time, and the healthy one is the floor', () => {
   const run = (name: string, p99Ms: number, workerCpu: number) => ({
     name,
-    figures: { p99Ms, undelivered: 0, workerCpu, redisCpu: 1 },
+    figures: { p99Ms, reportP99Ms: 1, undelivered: 0, workerCpu, redisCpu: 1 },
   });
   const rows = judgeIsolation([run('healthy', 20, 10), run('dead', 60, 11), run('burst', 30, 16)]);
   expect(rows.map(({ measured, floor, isMet }) => ({ measured, floor, isMet }))).toEqual([
@@ -100,6 +114,29 @@ test('of the isolation runs the worst counts, each time, and the healthy one is 
   ]);
   expect(rows[0]?.row).toContain('dead');
   expect(rows[2]?.row).toContain('burst');
+});
+
+test('of the runs beside neighbours the worst counts, and the least share of the slow ones', () => {
+  const run = (name: string, p99Ms: number, slowShare?: number) => ({
+    name,
+    figures: {
+      p99Ms,
+      reportP99Ms: p99Ms / 2,
+      undelivered: 0,
+      workerCpu: 1,
+      redisCpu: 1,
+      ...(slowShare && { slowShare }),
+    },
+  });
+  const rows = judgeNeighbours([run('alone', 10), run('lazy', 14, 0.95), run('lazier', 16, 0.89), run('lists', 12)]);
+  expect(rows.map(({ measured, floor, isMet }) => ({ measured, floor, isMet }))).toEqual([
+    { measured: 16, floor: 10, isMet: false },
+    { measured: 8, floor: 5, isMet: false },
+    { measured: 0, floor: 0, isMet: true },
+    { measured: 0.89, floor: NaN, isMet: false },
+  ]);
+  expect(rows.at(-1)?.row).toContain('lazier');
+  expect(judgeNeighbours([run('alone', 10), run('lists', 12)])).toHaveLength(3);
 });
 
 test('a run that could not be measured is the worst', () => {

@@ -30,6 +30,14 @@ export const TARGETS = {
       { of: 'ratio', most: 3 },
     ],
   },
+  neighbourP99: {
+    words: 'at most 25 ms, and 1.5 times the run without',
+    limits: [
+      { of: 'measured', most: 25 },
+      { of: 'ratio', most: 1.5 },
+    ],
+  },
+  neighbourShare: { words: 'at least 0.9', limits: [{ of: 'measured', least: 0.9 }] },
   isolationLeftOver: { words: 'none', limits: [{ of: 'measured', most: 0 }] },
   isolationCpu: { words: 'at most 1.5 times the healthy run', limits: [{ of: 'ratio', most: 1.5 }] },
   consoleCpu: { words: 'under 1 % of a core', limits: [{ of: 'measured', below: 1 }] },
@@ -140,19 +148,40 @@ export function judgeWorst(target: TargetName, label: string, runs: readonly Nam
 
 export type IsolationRun = {
   readonly name: string;
-  readonly figures: Readonly<Record<'p99Ms' | 'undelivered' | 'workerCpu' | 'redisCpu', number>>;
+  readonly figures: Readonly<Record<'p99Ms' | 'reportP99Ms' | 'undelivered' | 'workerCpu' | 'redisCpu', number>> & {
+    readonly slowShare?: number;
+  };
 };
 
-/** The first run is the healthy one. */
-export function judgeIsolation([healthy, ...others]: readonly IsolationRun[]): TargetRow[] {
-  const judge = (target: TargetName, label: string, read: keyof IsolationRun['figures']) => {
-    const runs = others.map(({ name, figures }) => ({ name, value: figures[read] }));
-    return judgeWorst(target, `isolation: ${label}`, runs, healthy?.figures[read]);
-  };
+/** Runs beside bad receivers. The first run is the healthy one. */
+export function judgeIsolation(runs: readonly IsolationRun[]): TargetRow[] {
+  const judge = judgeBeside(runs);
   return [
     ...judge('isolationP99', 'healthy p99 ms', 'p99Ms'),
     ...judge('isolationLeftOver', 'healthy deliveries left over', 'undelivered'),
     ...judge('isolationCpu', 'worker CPU s/min', 'workerCpu'),
     ...judge('isolationCpu', 'Redis CPU s/min', 'redisCpu'),
   ];
+}
+
+/** Runs beside neighbours that are late, many or dear. The first run is the one without. */
+export function judgeNeighbours(runs: readonly IsolationRun[]): TargetRow[] {
+  const judge = judgeBeside(runs);
+  const [least] = runs
+    .flatMap(({ name, figures: { slowShare } }) => (slowShare === undefined ? [] : [{ name, slowShare }]))
+    .sort((a, b) => a.slowShare - b.slowShare);
+  const label = 'isolation: share that slow ones get of what their limits allow, least';
+  return [
+    ...judge('neighbourP99', 'p99 ms beside neighbours', 'p99Ms'),
+    ...judge('neighbourP99', 'p99 ms of a report beside neighbours', 'reportP99Ms'),
+    ...judge('isolationLeftOver', 'left over beside neighbours', 'undelivered'),
+    ...(least ? [judgeOnce('neighbourShare', `${label} (${least.name})`, least.slowShare)] : []),
+  ];
+}
+
+function judgeBeside([alone, ...others]: readonly IsolationRun[]) {
+  return (target: TargetName, label: string, read: Exclude<keyof IsolationRun['figures'], 'slowShare'>) => {
+    const runs = others.map(({ name, figures }) => ({ name, value: figures[read] }));
+    return judgeWorst(target, `isolation: ${label}`, runs, alone?.figures[read]);
+  };
 }

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Arrival, ReceiversInput, ReceiverState } from '../start-receivers.ts';
+import { RETRY_AFTER_PATH, type Arrival, type ReceiversInput, type ReceiverState } from '../start-receivers.ts';
 import { readInput, reply } from './program-io.ts';
 
 // Receivers in a separate process, as cheap as node:https allows, and a page with their counts.
 
 const DRIBBLE_EVERY_MS = 200;
-const { certPem, keyPem, behaviours, recordArrivals } = readInput() as ReceiversInput;
+const { certPem, keyPem, behaviours, recordArrivals, listenAt } = readInput() as ReceiversInput;
 
 class Receiver {
   requests = 0;
@@ -16,8 +16,13 @@ class Receiver {
   lastAt = 0;
   ids = new Set<string>();
   arrivals: Arrival[] = [];
+  #open = 0;
+  /** Sums for `heldMs`: of the requests that are over, and of the times at which the open ones came. */
+  #heldMs = 0;
+  #openSinceMs = 0;
 
-  receive(req: IncomingMessage): void {
+  receive(req: IncomingMessage, res: ServerResponse): void {
+    this.#hold(res);
     this.lastAt = Date.now();
     this.firstAt ||= this.lastAt;
     this.requests++;
@@ -26,6 +31,17 @@ class Receiver {
     this.ids.add(id);
     if (recordArrivals && isNew) this.#recordArrival(req, performance.timeOrigin + performance.now());
     else req.resume();
+  }
+
+  #hold(res: ServerResponse): void {
+    const since = performance.now();
+    this.#open++;
+    this.#openSinceMs += since;
+    res.once('close', () => {
+      this.#open--;
+      this.#openSinceMs -= since;
+      this.#heldMs += performance.now() - since;
+    });
   }
 
   #recordArrival(req: IncomingMessage, arrivedAt: number): void {
@@ -39,7 +55,8 @@ class Receiver {
 
   state(): ReceiverState {
     const { requests, firstAt, lastAt, ids, arrivals } = this;
-    return { requests, deliveries: ids.size, firstAt, lastAt, ...(recordArrivals && { arrivals }) };
+    const heldMs = this.#heldMs + this.#open * performance.now() - this.#openSinceMs;
+    return { requests, deliveries: ids.size, firstAt, lastAt, heldMs, ...(recordArrivals && { arrivals }) };
   }
 }
 
@@ -54,6 +71,9 @@ function answer(behaviour: ReceiversInput['behaviours'][number], res: ServerResp
       return;
     case 'fail':
       res.writeHead(500).end();
+      return;
+    case 'retry-after':
+      res.writeHead(503, { 'retry-after': '40' }).end();
       return;
     case 'hang':
       return;
@@ -71,10 +91,14 @@ const receivers = behaviours.map(() => new Receiver());
 const origins = await Promise.all(
   behaviours.map(async (behaviour, index) => {
     const server = createServer({ cert: certPem, key: keyPem, keepAliveTimeout: 60_000 }, (req, res) => {
-      receivers[index]?.receive(req);
+      if (req.url === RETRY_AFTER_PATH) {
+        answer('retry-after', res);
+        return;
+      }
+      receivers[index]?.receive(req, res);
       answer(behaviour, res);
     });
-    server.listen(0, '127.0.0.1', 1_024);
+    server.listen(0, listenAt, 1_024);
     await once(server, 'listening');
     return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }),
