@@ -2,6 +2,7 @@ import { EVENT_NAMES } from '@herald/core';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import type { Herald } from '../tests/support/start-herald.ts';
 import type { WorkspaceClient } from '../tests/support/workspace-client.ts';
+import type { ChaosTask } from './create-task.ts';
 import { createKnownEndpoint, type KnownEndpoint } from './known-endpoint.ts';
 import type { Random } from './random.ts';
 import type { Host } from './start-host.ts';
@@ -15,11 +16,12 @@ export type ChaosWorkspace = {
 };
 
 const WORKSPACES = 3;
+const FLOODED_RECEIVERS = 2;
+const FLOODED_TASKS = 20;
 /** Of the first receiver of the first workspace: less than what a fault leaves to be sent, more than the usual load. */
 const RATE_LIMIT = { perSecond: 15 };
 export const TASK_EVENTS = EVENT_NAMES.filter((name) => name !== 'webhook.test');
 
-/**
 /**
  * Workspaces with two or three receivers each, at shared origins. One receiver of each subscribes to every event. One of
  * these has a rate limit. All but the second ask for order.
@@ -47,6 +49,22 @@ export async function foundWorkspaces(herald: Herald, keyspace: Keyspace, hosts:
     workspaces.push({ client, folder, receivers });
   }
   return workspaces;
+}
+
+/** Another workspace, which reports far more than its receivers take. They never change, and are at a host of their own. */
+export async function foundFloodingWorkspace(herald: Herald, { index, origin }: { index: number; origin: string }) {
+  const client = await herald.createWorkspace();
+  const folder = '/flood';
+  const receivers: KnownEndpoint[] = [];
+  for (let count = 0; count < FLOODED_RECEIVERS; count++) {
+    const path = `${folder}/receiver-${count}`;
+    const { id, secret, events } = await client.registerReceiver({ url: `${origin}${path}`, events: [...TASK_EVENTS] });
+    receivers.push(createKnownEndpoint({ id, secret, workspaceId: client.id, path, events, host: index }));
+  }
+  const workspace: ChaosWorkspace = { client, folder, receivers };
+  const tasks: ChaosTask[] = [];
+  for (let count = 0; count < FLOODED_TASKS; count++) tasks.push({ id: (await client.createTask()).id, workspace });
+  return { ...workspace, tasks };
 }
 
 /** A new workspace id in this shard: ids, and with them shards, are random. */

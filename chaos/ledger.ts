@@ -40,6 +40,8 @@ export type Ledger = {
     /** Of those: the history was away. */
     historyAway: number;
     unanswered: number;
+    /** Reports of the flooding workspace that were refused because it is full. */
+    full: number;
     /** Registrations, changes, removals and rotations of receivers. */
     changes: number;
   };
@@ -57,6 +59,6 @@ export function createLedger(): Ledger {
     redeliveries: [],
     replays: [],
     violations: [],
-    counts: { reports: 0, repeated: 0, refused: 0, historyAway: 0, unanswered: 0, changes: 0 },
+    counts: { reports: 0, repeated: 0, refused: 0, historyAway: 0, unanswered: 0, full: 0, changes: 0 },
   };
 }

@@ -26,7 +26,7 @@ function seenOver(scenario: Scenario): string[] {
 }
 
 const ON_EVERY_TOPOLOGY = [
-  ...['error', 'flap', 'hang', 'refuse', 'reset', 'slow', 'too-many'],
+  ...['error', 'flap', 'hang', 'lazy', 'refuse', 'reset', 'slow', 'too-many'],
   ...['process kill', 'process pause', 'process stop'],
   ...['clock hour-ahead', 'clock hour-behind', 'clock second-ahead', 'clock too-fast'],
 ];
@@ -46,7 +46,7 @@ test('faults of one target never overlap, and over some seeds everything goes wr
     [
       ...ON_EVERY_TOPOLOGY,
       ...['link cut', 'link delay', 'link forget', 'link silence'],
-      ...['redis full-disk', 'redis full-memory', 'redis kill', 'redis pause'],
+      ...['redis crowded', 'redis full-disk', 'redis full-memory', 'redis kill', 'redis pause'],
     ].sort(),
   );
 });
@@ -67,7 +67,9 @@ test('where there are replicas, they and their masters go wrong instead, those o
   expect(seenOver(CLUSTER)).toEqual(
     [
       ...ON_EVERY_TOPOLOGY,
-      ...['failover', 'kill-replica', 'pause-master', 'pause-replica', 'restart'].map((fault) => `replicas ${fault}`),
+      ...['failover', 'full-memory', 'kill-replica', 'pause-master', 'pause-replica', 'restart'].map(
+        (fault) => `replicas ${fault}`,
+      ),
     ].sort(),
   );
   const shards = createPlan(7, 600, CLUSTER).flatMap((action) => (action.kind === 'replicas' ? action.shard : []));

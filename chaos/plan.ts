@@ -16,21 +16,28 @@ export type ProcessFault = 'kill' | 'stop' | 'pause';
 export type LinkFault = 'cut' | 'silence' | 'delay' | 'forget';
 /** Faults of a machine's clock: it jumps by an hour, or by little more than a second, or runs too fast. */
 export type ClockFault = 'hour-ahead' | 'hour-behind' | 'second-ahead' | 'too-fast';
-/** Faults of a single server. */
-export type ServerFault = 'kill' | 'pause' | 'full-memory' | 'full-disk';
+/** Faults of a single server. 'crowded': its memory is so full that those who hold the most are refused. */
+export type ServerFault = 'kill' | 'pause' | 'full-memory' | 'full-disk' | 'crowded';
 /**
  * Faults of a master with a replica, or of the replica. 'failover': the master is killed, and restarted when the
  * replica has replaced it. 'restart': it is restarted at once. 'pause': SIGSTOP; a master is paused so long that it may
- * be replaced. 'move-slots': the shard goes to another master.
+ * be replaced. 'full-memory': a master has no memory left. 'move-slots': the shard goes to another master.
  */
-export type ReplicaFault = 'failover' | 'restart' | 'pause-master' | 'kill-replica' | 'pause-replica' | 'move-slots';
+export type ReplicaFault =
+  | 'failover'
+  | 'restart'
+  | 'pause-master'
+  | 'kill-replica'
+  | 'pause-replica'
+  | 'full-memory'
+  | 'move-slots';
 /**
  * Faults of the PostgreSQL that has the history: SIGKILL, a fast shutdown, SIGSTOP of all of its processes; or of the way
  * to it, which all processes share.
  */
 export type HistoryFault = 'kill' | 'stop' | 'pause' | LinkFault;
-/** The answers of a receiver; 'refuse': its port is closed. */
-export type Mood = 'good' | 'slow' | 'hang' | 'error' | 'flap' | 'reset' | 'too-many' | 'refuse';
+/** The answers of a receiver; 'lazy': a 2xx so late that it gets the slots of slow ones; 'refuse': its port is closed. */
+export type Mood = 'good' | 'slow' | 'lazy' | 'hang' | 'error' | 'flap' | 'reset' | 'too-many' | 'refuse';
 
 export type Action = {
   /** From the start of the run, in ms. */
@@ -119,6 +126,7 @@ const SERVER_TRACK: Track = {
     { weight: 2, lasts: [500, 6_000], fault: { kind: 'redis', fault: 'pause' } },
     { weight: 2, lasts: [500, 4_000], fault: { kind: 'redis', fault: 'full-memory' } },
     { weight: 2, lasts: [1_000, 4_000], fault: { kind: 'redis', fault: 'full-disk' } },
+    { weight: 2, lasts: [2_000, 5_000], fault: { kind: 'redis', fault: 'crowded' } },
   ],
 };
 
@@ -129,6 +137,7 @@ function replicasTrack(topology: Exclude<TopologyKind, 'single'>, shards: number
     ['pause-master', 2, [1_000, 7_000]],
     ['kill-replica', 1, [0, 3_000]],
     ['pause-replica', 2, [500, 4_000]],
+    ['full-memory', 2, [500, 4_000]],
     ['move-slots', moves ? 10 : 0, [0, 0]],
   ];
   // Sentinels watch a single master, which holds all shards.
@@ -158,7 +167,8 @@ const HISTORY_TRACK: Track = {
 
 function receiverTrack(index: number): Track {
   const moods: readonly [Mood, number][] = [
-    ['slow', 3],
+    ['slow', 2],
+    ['lazy', 4],
     ['hang', 2],
     ['error', 2],
     ['flap', 3],

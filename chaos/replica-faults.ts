@@ -4,6 +4,7 @@ import type { Topology } from '../tests/support/start-topology.ts';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { ReplicaFault } from './plan.ts';
+import { setMaxmemory } from './server-faults.ts';
 
 export type ReplicaFaults = {
   begin(shard: number, fault: ReplicaFault): Promise<void>;
@@ -41,7 +42,8 @@ export function createReplicaFaults(topology: Topology, keyspace: Keyspace): Rep
       if (fault === 'move-slots') {
         moving = moveSlotsOf(key, master);
         moving.catch(() => undefined); // told at its end
-      } else if (fault.startsWith('pause')) process.kill(server.pid, 'SIGSTOP');
+      } else if (fault === 'full-memory') await setMaxmemory(server, 1);
+      else if (fault.startsWith('pause')) process.kill(server.pid, 'SIGSTOP');
       else await server.kill();
     },
     async end(fault) {
@@ -50,6 +52,7 @@ export function createReplicaFaults(topology: Topology, keyspace: Keyspace): Rep
       const hasSuccessor = async () => (await topology.findMasterOf(key)).port !== server.port;
       if (fault === 'failover') await waitFor('another master', hasSuccessor, DEADLINE_MS);
       if (fault === 'move-slots') await moving;
+      else if (fault === 'full-memory') await setMaxmemory(server, 0);
       else if (fault.startsWith('pause')) process.kill(server.pid, 'SIGCONT');
       else await server.restart();
       await waitFor('every master to have a replica in step', () => isReplicated(topology), DEADLINE_MS);
@@ -72,7 +75,11 @@ async function findReplicaOf({ servers }: Topology, master: RunningRedis): Promi
 async function moveSlotsOf(key: string, master: RunningRedis): Promise<void> {
   const address = `127.0.0.1:${master.port}`;
   const cli = (...args: readonly string[]) =>
-    promisify(execFile)('redis-cli', ['--cluster', ...args], { maxBuffer: Infinity });
+    promisify(execFile)('redis-cli', ['--cluster', ...args], { maxBuffer: Infinity }).catch((error: unknown) => {
+      // It says there what it doesn't like.
+      const { message, stdout } = error as Error & { stdout?: string };
+      throw new Error(`${message}\n${stdout?.slice(-500) ?? ''}`, { cause: error });
+    });
   // After a failover the nodes need a moment to agree.
   const isWell = () =>
     cli('check', address).then(

@@ -1,4 +1,5 @@
 import type { TaskEventName } from '@herald/core';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Report } from '../tests/support/reports.ts';
 import type { Accepted } from '../tests/support/workspace-client.ts';
 import type { ChaosTask } from './create-task.ts';
@@ -11,9 +12,15 @@ export type Item = { readonly task: ChaosTask; readonly report: Report; readonly
 export type FactReporter = {
   /** Reports a transition until it is accepted. `by`: uses the path of the legacy close or of the cancel. */
   report(item: Item, by?: 'cancel' | 'close'): Promise<Accepted>;
-  /** Reports many at once, and repeats those that an outage refused, until all are accepted. */
-  reportBatch(items: readonly Item[]): Promise<void>;
+  /**
+   * Reports many at once, and repeats those that an outage refused, until all are accepted. `mayBeFull`: also those of a
+   * workspace that is full.
+   */
+  reportBatch(items: readonly Item[], options?: { readonly mayBeFull: boolean }): Promise<void>;
 };
+
+/** Less than the API asks for: whoever floods doesn't wait long. */
+const FULL_PAUSE_MS = 300;
 
 type ItemResult = Accepted | { readonly error: { readonly code: string } };
 
@@ -44,7 +51,7 @@ export function createFactReporter(executorKey: string, insist: Insist, ledger: 
       accept(item, accepted, answer.effect);
       return accepted;
     },
-    async reportBatch(items) {
+    async reportBatch(items, { mayBeFull } = { mayBeFull: false }) {
       const from = Date.now();
       for (let left = items; left.length > 0;) {
         const transitions = left.map(({ task, report }) => ({ taskId: task.id, ...report }));
@@ -52,14 +59,18 @@ export function createFactReporter(executorKey: string, insist: Insist, ledger: 
         if (answer.status !== 200) throw new Error(`a batch was answered ${answer.text}`);
         const { results } = answer.body as { results: ItemResult[] };
         const refused: Item[] = [];
+        const full: Item[] = [];
         for (const [index, item] of left.entries()) {
           const result = results[index];
           if (result && !('error' in result)) accept(item, result, { from, by: answer.effect.by });
           else if (result?.error.code === 'unavailable') refused.push(item);
+          else if (mayBeFull && result?.error.code === 'workspace_full') full.push(item);
           else throw new Error(`a ${item.report.type} of ${item.task.id} in a batch: ${JSON.stringify(result)}`);
         }
         ledger.counts.refused += refused.length;
-        left = refused;
+        ledger.counts.full += full.length;
+        if (full.length > 0) await pause(FULL_PAUSE_MS);
+        left = [...refused, ...full];
       }
     },
   };

@@ -53,6 +53,7 @@ export function formatReport(outcome: Outcome): string {
       : []),
     ['requests refused (5xx)', ledger.refused],
     ['requests unanswered', ledger.unanswered],
+    ['reports of the flooding workspace refused, it being full', ledger.full],
     ['facts reported again on purpose', ledger.repeated],
     ['receivers changed, registered, removed', ledger.changes],
     ['redeliveries asked for', askedAgain.redeliveries],

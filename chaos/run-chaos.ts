@@ -2,7 +2,7 @@ import { createKeyspace, type Keyspace } from '@herald/store/keyspace/keys';
 import { messageOf } from '@herald/test-kit';
 import { startHerald, type Herald } from '../tests/support/start-herald.ts';
 import { startFleet, type Fleet } from './fleet.ts';
-import { foundWorkspaces } from './found-workspaces.ts';
+import { foundFloodingWorkspace, foundWorkspaces } from './found-workspaces.ts';
 import { judgePastLists } from './judge-past-lists.ts';
 import { judgeRun, type Verdict } from './judge-run.ts';
 import type { KnownEndpoint } from './known-endpoint.ts';
@@ -22,6 +22,7 @@ import { createFactReporter } from './report-facts.ts';
 import { runPlan } from './run-plan.ts';
 import { describeScenario, type Scenario } from './scenario.ts';
 import { startCustomers } from './start-customers.ts';
+import { PENDING_LIMIT, startFlood } from './start-flood.ts';
 import { startHistory, type RunHistory } from './start-history.ts';
 import { startHost, type Host } from './start-host.ts';
 import { startLoad } from './start-load.ts';
@@ -57,6 +58,7 @@ const ENV = {
   LOG_LEVEL: 'info',
   RETRY_SCHEDULE: SCHEDULE.join(','),
   DELIVERY_TIMEOUT: `${DELIVERY_TIMEOUT_MS}ms`,
+  WORKSPACE_PENDING_LIMIT: String(PENDING_LIMIT),
 };
 /** A lease, the search for ended leases, and the longest wait of a breaker in a run. */
 const RECOVERY_DEADLINE_MS = 150_000;
@@ -95,7 +97,8 @@ export async function runChaos(run: Run, say: (line: string) => void): Promise<E
     });
     await using stack = new AsyncDisposableStack();
     const hosts: Host[] = [];
-    for (let index = 0; index < RECEIVERS; index++) hosts.push(stack.use(await startHost(herald.ca, index)));
+    // The last one is that of the flooding workspace.
+    for (let index = 0; index <= RECEIVERS; index++) hosts.push(stack.use(await startHost(herald.ca, index)));
     try {
       outcome = await runOn({ herald, keyspace: createKeyspace(shards), hosts, history }, run, say);
     } finally {
@@ -119,9 +122,16 @@ async function runOn(stage: Stage, run: Run, say: (line: string) => void): Promi
   const { herald, keyspace, hosts, history } = stage;
   const { seed, seconds, scenario } = run;
   const plan = createPlan(seed, seconds, scenario);
-  const workspaces = await foundWorkspaces(herald, keyspace, hosts, createRandom(seed, 'workspaces'));
-  const endpoints: KnownEndpoint[] = workspaces.flatMap(({ receivers }) => receivers);
+  const faulty = hosts.slice(0, RECEIVERS);
+  const workspaces = await foundWorkspaces(herald, keyspace, faulty, createRandom(seed, 'workspaces'));
+  const { tasks, ...flooding } = await foundFloodingWorkspace(herald, {
+    index: RECEIVERS,
+    origin: hosts[RECEIVERS]?.origin ?? '',
+  });
+  const everybody = [...workspaces, flooding];
+  const endpoints: KnownEndpoint[] = everybody.flatMap(({ receivers }) => receivers);
   const know = (endpoint: KnownEndpoint) => void endpoints.push(endpoint);
+  await hosts[RECEIVERS]?.set('lazy');
   await herald.apis[0]?.stop(); // it served the set-up; from here on processes reach Redis by their own ways
 
   await using fleet = await startFleet(herald);
@@ -129,9 +139,10 @@ async function runOn(stage: Stage, run: Run, say: (line: string) => void): Promi
   const givingUp = new AbortController();
   const insist = createInsist({ herald, fleet, ledger, random: createRandom(seed, 'routes'), signal: givingUp.signal });
   const reporter = createFactReporter(herald.executor.key, insist, ledger);
-  const origins = hosts.map(({ origin }) => origin);
+  const origins = faulty.map(({ origin }) => origin);
   const load = startLoad({ insist, origins, onCallback: know, seed, workspaces, reporter, ledger });
   const customers = startCustomers({ insist, ledger, origins, onReceiver: know, seed, workspaces });
+  const flood = startFlood({ tasks, reporter, ledger });
   const mayForgetUnanswered = scenario.topology !== 'single';
   const readers = history && startReaders({ insist, ledger, seed, workspaces });
   const replicas = createReplicaFaults(herald.topology, keyspace);
@@ -148,17 +159,18 @@ async function runOn(stage: Stage, run: Run, say: (line: string) => void): Promi
   const timer = setTimeout(() => {
     givingUp.abort(new Error('no answer, although all had been well for long'));
   }, RECOVERY_DEADLINE_MS);
-  await Promise.all([load.stop(), customers.stop(), readers?.stop()]);
+  await hosts[RECEIVERS]?.set('good');
+  await Promise.all([load.stop(), customers.stop(), readers?.stop(), flood.stop()]);
   clearTimeout(timer);
   const left = await waitUntilNothingIsLeft(herald.redis, keyspace, RECOVERY_DEADLINE_MS);
   const recoveryMs = performance.now() - healedAt;
   const waits = await watch.stop();
   const find = history ? [findLeftovers, findUnmoved] : [findLeftovers];
   const leftovers = await Promise.all(keyspace.shards.flatMap((keys) => find.map((each) => each(herald.redis, keys))));
-  const receivers = await readReceivers(herald, fleet.apis()[0], workspaces);
+  const receivers = await readReceivers(herald, fleet.apis()[0], everybody);
   const records = await readRecords(herald.redis, keyspace);
   const inRedis = new Set(records.map(({ id }) => id));
-  const past = history && { rows: await history.readRows(), lists: await readLists(insist, workspaces) };
+  const past = history && { rows: await history.readRows(), lists: await readLists(insist, everybody) };
   const verdict = judgeRun({
     facts: ledger.facts,
     redeliveries: ledger.redeliveries,

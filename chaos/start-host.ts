@@ -20,6 +20,8 @@ export type Host = AsyncDisposable & {
 };
 
 const SLOW_MS = 700;
+/** Longer than a quick group may take, and far shorter than a delivery's timeout. */
+const LAZY_MS = 1_200;
 const RETRY_AFTER_S = 1;
 
 export async function startHost(ca: CertificateAuthority, host: number): Promise<Host> {
@@ -59,6 +61,8 @@ function decide(mood: Mood, index: number) {
       return 200;
     case 'slow':
       return { status: 202, delayMs: SLOW_MS };
+    case 'lazy':
+      return { status: 200, delayMs: LAZY_MS };
     case 'hang':
       return 'hang';
     case 'refuse': // what came in the moment of closing
