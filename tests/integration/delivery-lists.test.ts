@@ -2,6 +2,7 @@ import { mastersOf } from '@herald/store/redis/connect-redis';
 import {
   callbackIdOf,
   type Delivery,
+  DELIVERY_STATUSES,
   deliveryIdOf,
   originOf,
   type Endpoint,
@@ -20,6 +21,7 @@ import { expectTtl } from '../support/expect-ttl.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 const NOW = 1_900_000_000_000;
+const DAY_MS = 86_400_000;
 
 let stores: Stores;
 let log: DeliveryLog;
@@ -205,16 +207,98 @@ test('a page looks at a bounded number of records, however many there are, and t
     await stores.redis.zadd(stores.keys.endpointLog(id), ...entries);
   }
   const before = await countCalls('hgetall');
-  const first = await log.listByWorkspace(workspaceId, { status: 'pending' }, 50);
+  const first = await log.listByWorkspace(workspaceId, { event: 'task.check_in' }, 50);
   expect(first).toEqual({
     deliveries: [],
     lookedAt: 2_050,
     next: expect.objectContaining({ at: expect.any(Number) as number }) as object,
   });
   expect((await countCalls('hgetall')) - before).toBeLessThanOrEqual(2_050);
-  const pages = await walk(workspaceId, { status: 'pending' }, 50);
+  const pages = await walk(workspaceId, { event: 'task.check_in' }, 50);
   expect(pages.length).toBeGreaterThanOrEqual(3);
   expect(idsOf(pages.flat())).toEqual([oldest]);
+});
+
+/** Settles a delivery as a worker does, which has it in work. */
+async function settle(id: string, kind: 'delivered' | 'failed', now: number) {
+  const loaded = await stores.deliveries.load(id);
+  if (loaded.kind !== 'loaded') throw new Error('it is there');
+  const { delivery } = loaded;
+  const group = delivery.endpointId;
+  await stores.deliveries.record({
+    delivery,
+    group,
+    verdict: kind === 'failed' ? { kind, reason: 'schedule_exhausted' } : { kind },
+    now,
+    gone: false,
+    isProbe: false,
+    groupLimit: 10,
+    attempt: { at: now, durationMs: 1, status: kind === 'failed' ? 500 : 200 },
+    answered: true,
+    isRedelivery: delivery.owedAttempts > 0,
+    disableAfterMs: DAY_MS,
+    lease: await stores.leases.of(id, now, group),
+  });
+}
+
+test('a list of a status looks at what it shows, and at little else, whatever became of the others', async () => {
+  const workspaceId = newWorkspaceId();
+  const [receiver, disabled] = [await register(workspaceId), await register(workspaceId)];
+  const ids: string[] = [];
+  for (let index = 0; index < 20; index++) {
+    const task = await createTask(workspaceId, true);
+    ids.push(...(await emit(task, [receiver.id, disabled.id, callbackIdOf(task.id)], NOW + Math.floor(index / 2))));
+  }
+  const [toReceiver, toDisabled, toCallback] = [0, 1, 2].map((place) => ids.filter((_, index) => index % 3 === place));
+  // Nearly all are delivered. Of each kind of endpoint some failed, of which some were sent again.
+  const failed = [...(toReceiver?.slice(10, 14) ?? []), ...(toCallback?.slice(12, 16) ?? [])];
+  for (const id of [...(toReceiver ?? []), ...(toCallback ?? [])].slice(0, -3)) {
+    await settle(id, failed.includes(id) ? 'failed' : 'delivered', NOW + 100);
+  }
+  const recovered = failed.filter((_, index) => index % 2 === 0);
+  for (const id of recovered) {
+    expect(await log.redeliver(workspaceId, id, NOW + 200)).toMatchObject({ kind: 'pending' });
+    await settle(id, 'delivered', NOW + 300);
+  }
+  await stores.deliveries.cancel(toDisabled?.[7] ?? '', 'receiver_disabled', NOW + 400);
+
+  const all = (await walk(workspaceId, {}, 1_000)).flat();
+  expect(all).toHaveLength(60);
+  const lookedAt: Record<string, number> = { failed: 0, canceled: 0, pending: 0, delivered: 0 };
+  for (const status of DELIVERY_STATUSES) {
+    for (const filter of [{ status }, { status, receiver: receiver.id }, { status, receiver: disabled.id }]) {
+      const wanted = all.filter(
+        (each) => each.status === status && (filter.receiver === undefined || each.endpointId === filter.receiver),
+      );
+      for (const limit of [1, 100]) {
+        expect(idsOf((await walk(workspaceId, filter, limit)).flat())).toEqual(idsOf(wanted));
+      }
+      const since = { ...filter, since: NOW + 2, until: NOW + 9 };
+      const within = wanted.filter(({ createdAt }) => createdAt >= since.since && createdAt < since.until);
+      expect(idsOf((await walk(workspaceId, since, 2)).flat())).toEqual(idsOf(within));
+      if (filter.receiver === receiver.id) {
+        lookedAt[status] = (await log.listByEndpoint(workspaceId, receiver.id, { status }, 100)).lookedAt;
+      }
+    }
+  }
+  expect(lookedAt).toEqual({ failed: 2, canceled: 0, pending: 0, delivered: 20 });
+  // What is in work waits nowhere, and is pending all the same.
+  const inWork = toDisabled?.[12] ?? '';
+  await stores.leases.of(inWork, NOW, disabled.id);
+  const pending = (await walk(workspaceId, { status: 'pending', receiver: disabled.id }, 100)).flat();
+  expect(pending).toHaveLength(19);
+  expect(idsOf(pending)).toContain(inWork);
+});
+
+test('where a thousand deliveries and more wait, the pending ones are found by the log', async () => {
+  const workspaceId = newWorkspaceId();
+  const receiver = await register(workspaceId);
+  const [id = ''] = await emit(await createTask(workspaceId), [receiver.id], NOW);
+  const jobs = Array.from({ length: 1_001 }, (_, index) => [NOW + index, `dlv_none_${index}`]).flat();
+  await stores.redis.zadd(stores.keys.queue.waiting(receiver.id), ...jobs);
+  const page = await log.listByEndpoint(workspaceId, receiver.id, { status: 'pending' }, 10);
+  expect(idsOf(page.deliveries)).toEqual([id]);
+  expect(page.lookedAt).toBe(1);
 });
 
 test('without a filter a page reads hardly more records than it shows', async () => {

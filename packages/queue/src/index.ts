@@ -8,5 +8,6 @@ export { scoreOf } from './job-class.ts';
 export { createQueueKeys } from './queue-keys.ts';
 export type { Script } from './script.ts';
 export { createGroupReader, type GroupState } from './state/group-reader.ts';
+export { JOBS_LUA } from './state/look-lua.ts';
 export { createQueueStateReader, GROUP_HEALTHS, type GroupHealth, type QueueState } from './state/queue-state.ts';
 export type { JobEnd } from './worker/slots.ts';

@@ -66,7 +66,9 @@ async function liveOutsideScripts(stage: Stage, look: () => Promise<void>): Prom
   await first.tasks.create(buildTask(workspaceId, { createdAt: now, status: 'queued' }));
   const { task } = await createTask(workspaceId);
   await commit(first, task, [], { status: 'canceled', sequence: 1 }, 'canceled');
-  await appendToLog(redis, keys.endpointLog(plain.id), DAY_MS, logEntriesFrom(now, 2 * SEGMENT_ENTRIES));
+  for (const log of [keys.endpointLog(plain.id), keys.endedLog(keys.endpointLog(plain.id), 'failed')]) {
+    await appendToLog(redis, log, DAY_MS, logEntriesFrom(now, 2 * SEGMENT_ENTRIES));
+  }
   await createWorkerPresence(redis).show('worker', now);
   await createProcessPresence(redis, () => now).show('worker', 'worker');
   await createLossMark(redis).set();

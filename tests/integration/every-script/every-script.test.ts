@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { defineScript } from '@herald/store/scripts/script';
 import { startRedis } from '@herald/test-kit';
-import { findAccountFaults, findHarm } from './find-harm.ts';
+import { findAccountFaults, findEndedFaults, findHarm } from './find-harm.ts';
 import { findScripts } from './find-scripts.ts';
 import { KNOWN_FAILURES, type MishapName } from './known-failures.ts';
 import * as mishaps from './mishaps.ts';
@@ -61,13 +61,14 @@ test('every script that the code runs has a scene, in which one that writes does
   expect(mistaken.map(({ call, whole }) => `${nameOf(call.scene)} writes ${whole.writes} times`)).toEqual([]);
 });
 
-test('after each script, the accounts of workspaces say what a walk over their records finds', async () => {
+test('after each script, the accounts and the logs of what ended say what a walk over the records finds', async () => {
   const [keys] = createKeyspace(1).shards;
   const found: string[] = [];
   for (const { call } of calls) {
     await putBack(bench.redis, call.before);
     await bench.redis.call('EVAL', call.lua, call.keys.length, ...call.keys, ...call.args);
-    const [fault] = keys ? await findAccountFaults(bench.redis, keys) : ['there is no shard'];
+    if (!keys) throw new Error('there is always a first shard');
+    const [fault] = [...(await findAccountFaults(bench.redis, keys)), ...(await findEndedFaults(bench.redis, keys))];
     if (fault !== undefined) found.push(`${nameOf(call.scene)}: ${fault}`);
   }
   expect(found).toEqual([]);

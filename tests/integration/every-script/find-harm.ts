@@ -1,5 +1,6 @@
-import { deliveryIdOf, transitionIdOfFact } from '@herald/core';
+import { deliveryIdOf, isCallbackId, PLATFORM, transitionIdOfFact } from '@herald/core';
 import { createKeyspace, type ShardKeys } from '@herald/store/keyspace/keys';
+import { readKeyName } from '@herald/store/keyspace/key-name';
 import { PLATFORM_OWNER } from '@herald/store/keyspace/platform';
 import { readScoredIds } from '@herald/store/keyspace/scored-ids';
 import { COUNTED_TASK_FIELDS } from '@herald/store/keyspace/account-lua';
@@ -43,7 +44,33 @@ export async function findHarm(redis: RedisClient, hasHistory = false): Promise<
     }
     if (open !== undefined && Number(open) !== pending) harm.push(`${id} counts ${open} pending and has ${pending}`);
   }
-  return [...harm, ...(await findAccountFaults(redis, keys))];
+  return [...harm, ...(await findEndedFaults(redis, keys)), ...(await findAccountFaults(redis, keys))];
+}
+
+/** What the logs of failed and of canceled deliveries lack, or have and should not, by a walk over all deliveries. */
+export async function findEndedFaults(redis: RedisClient, keys: ShardKeys): Promise<string[]> {
+  const listed = new Map<string, string[]>();
+  for (const key of await redis.keys(`${keys.prefix}*`)) {
+    const name = readKeyName(key);
+    const isPart = name?.kind === 'endedLog' || (name?.kind === 'endedPart' && !key.endsWith(':segments'));
+    if (!isPart) continue;
+    const log = keys.prefix + name.id;
+    for (const id of await redis.zrange(key, 0, '-1')) listed.set(id, [...(listed.get(id) ?? []), log]);
+  }
+  const faults: string[] = [];
+  for (const key of await redis.keys(`${keys.prefix}d:*`)) {
+    const name = readKeyName(key);
+    if (name?.kind !== 'delivery') continue;
+    const { x = '', e = '', s: status } = await redis.hgetall(key);
+    const workspaceId = await redis.hget(keys.transition(x), 'ws');
+    const log = isCallbackId(e) ? keys.callbackLog(workspaceId ?? '') : keys.endpointLog(e);
+    const isEnded = (status === 'failed' || status === 'canceled') && e !== PLATFORM && workspaceId !== null;
+    const expected = isEnded ? [keys.endedLog(log, status)] : [];
+    const found = listed.get(name.id) ?? [];
+    if (found.join() !== expected.join())
+      faults.push(`${name.id} is ${status ?? 'gone'} and stands in ${found.join() || 'no log'} of what ended`);
+  }
+  return faults;
 }
 
 /** What the accounts of workspaces say wrongly, by a walk over all Tasks and transitions. */

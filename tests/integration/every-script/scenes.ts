@@ -185,8 +185,11 @@ const deliveries: readonly Scene[] = [
   },
   {
     script: 'ENQUEUE_PENDING_LUA',
-    async arrange({ fill, redis, keys, now }) {
+    async arrange({ fill, redis, keys, now, first }) {
       const { plain, ids } = await fill();
+      // One that failed stands in no log of them, as before an upgrade.
+      await first.deliveries.giveUp(ids[1] ?? '', now);
+      await redis.del(...(await redis.keys(`${keys.prefix}e:*:log:failed`)));
       // Nothing is in work, and one is nowhere.
       for (const handle of await redis.zrange(keys.queue.leases, '0', '-1')) {
         await redis.zrem(keys.queue.leases, handle);
@@ -627,6 +630,7 @@ const readers = Object.entries<(process: ProcessStores, filled: Filled) => Promi
   LOAD_DELIVERY_LUA: ({ deliveries: store }, { ids }) => store.load(ids[0] ?? ''),
   COUNT_LOG_LUA: ({ logs, keys }, { plain }) => logs.count(keys.endpointLog(plain.id), { since: 0, until: 9e12 }),
   READ_ENTRIES_LUA: ({ logs, keys }, { plain }) => logs.oldestFirst(keys.endpointLog(plain.id), {}, 10),
+  READ_PENDING_LUA: ({ logs, keys }, { plain }) => logs.findPending(keys, plain.id),
   READ_ACTIVITY_LUA: ({ activity }, { workspaceId }) => activity.readVersion(workspaceId),
   READ_QUEUE_STATE_LUA: ({ readQueueState }) => readQueueState(),
   LIST_GROUPS_LUA: ({ groups }) => groups.list(10),

@@ -57,7 +57,8 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   await stores.receivers.patch(workspaceId, off.id, { enabled: false }, now);
   const ofRemoved = await data.accept(gone, now);
   // A segment, and one entry more.
-  for (const key of [keys.endpointLog(gone.id), keys.callbackLog(workspaceId)]) {
+  const logs = [keys.endpointLog(gone.id), keys.callbackLog(workspaceId)];
+  for (const key of [...logs, keys.endedLog(keys.callbackLog(workspaceId), 'failed')]) {
     await appendToLog(redis, key, HOUR_MS, logEntriesFrom(now - SEGMENT_ENTRIES, SEGMENT_ENTRIES));
   }
   await stores.receivers.remove(workspaceId, gone.id, now);

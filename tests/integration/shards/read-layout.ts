@@ -67,6 +67,15 @@ export async function readLayout(redis: RedisClient): Promise<Layout> {
     shards.add(key.shard);
     if (APART.has(key.kind) || (key.kind === 'group' && OF_NO_ENDPOINT.test(key.id))) continue;
     const rest = name.slice(name.indexOf(':') + 1);
+    if (key.kind === 'endedLog' || key.kind === 'endedPart') {
+      // It is made anew of the records there are, in no order, until the last of them may be gone.
+      const ids = name.endsWith(':segments')
+        ? []
+        : (JSON.parse(value) as string[]).filter((_, index) => index % 2 === 0);
+      const present = ids.filter((id) => dump.has(`${name.slice(0, name.indexOf(':') + 1)}d:${id}`));
+      if (present.length > 0) members.set(key.id, [...(members.get(key.id) ?? []), ...present]);
+      continue;
+    }
     const ends = endsOf.get(name) ?? '';
     if (INDEXES.has(key.kind)) {
       const rows = JSON.parse(value) as string[];

@@ -1,3 +1,4 @@
+import { DELIVERY_STATUSES } from '@herald/core';
 import { createAuditFollower } from '@herald/store/audit/audit-follower';
 import { createAuditTrail } from '@herald/store/audit/audit-trail';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
@@ -90,6 +91,9 @@ async function readAll(redis: RedisClient, shardCount: number) {
         list,
         pages,
         all: await log.listByWorkspace(workspaceId, {}, 100),
+        byStatus: await Promise.all(
+          DELIVERY_STATUSES.map(async (status) => (await log.listByWorkspace(workspaceId, { status }, 100)).deliveries),
+        ),
         subscriptions: await receivers.findSubscriptions(workspaceId),
         destinations: (await findGroups(list)).map((group) => [group?.isOpen === true, group?.heldUntil]),
         details: await Promise.all(ids.map((id) => log.find(workspaceId, id))),

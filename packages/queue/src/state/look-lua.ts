@@ -3,6 +3,27 @@ const LOOKED_AT_A_RING = 80;
 const LOOKED_AT_LATER = 200;
 
 /**
+ * For scripts that only read. Needs `local prefix`.
+ *
+ * `jobsOf(group, most)` returns the ids of a group's jobs, those that wait and those in work; nil: more than so many wait,
+ * or are in work in all groups.
+ */
+export const JOBS_LUA = /* lua */ `
+local function jobsOf(group, most)
+  local waiting, leases = prefix .. 'q:' .. group, prefix .. 'leases'
+  if redis.call('ZCARD', waiting) > most then return nil end
+  local ids = redis.call('ZRANGE', waiting, 0, -1)
+  if (tonumber(redis.call('HGET', prefix .. 'g:' .. group, 'n') or '') or 0) == 0 then return ids end
+  if redis.call('ZCARD', leases) > most then return nil end
+  for _, handle in ipairs(redis.call('ZRANGE', leases, 0, -1)) do
+    local of, id = string.match(handle, '^[^|]*|([^|]*)|[^|]*|(.*)$')
+    if of == group then ids[#ids + 1] = id end
+  end
+  return ids
+end
+`;
+
+/**
  * For scripts that only read. Needs GROUP_LUA.
  *
  * `standing()` finds groups with waiting jobs: of very many only those that are served soonest. Returns a list of

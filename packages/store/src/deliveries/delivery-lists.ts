@@ -1,6 +1,8 @@
 import {
+  type DeliveryStatus,
   type EndpointId,
   type HistoryReader,
+  isCallbackId,
   type ListDeliveries,
   type ListPlace,
   type PastDelivery,
@@ -8,7 +10,7 @@ import {
   type TaskId,
   type WorkspaceId,
 } from '@herald/core';
-import type { Keyspace } from '../keyspace/keys.ts';
+import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { DeliveryReader, ListedDelivery } from './delivery-reader.ts';
 import { mergeParts, type ListPart } from './list-part.ts';
@@ -29,6 +31,15 @@ export type DeliveryPage = {
   readonly isPartial?: true;
   readonly lookedAt: number;
 };
+
+/** A log of deliveries: a receiver's, a callback's or that of all callbacks. `hasEnded`: see `ENDED_LUA`. */
+type DeliveriesLog = { readonly log: string; readonly receiverId?: EndpointId; readonly hasEnded: boolean };
+
+/** That of a receiver or a callback. */
+function logOf(keys: ShardKeys, id: EndpointId): DeliveriesLog {
+  const log = keys.endpointLog(id);
+  return isCallbackId(id) ? { log, hasEnded: false } : { log, receiverId: id, hasEnded: true };
+}
 
 export type DeliveryListsDeps = {
   readonly redis: RedisClient;
@@ -62,23 +73,36 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
     const present = await reader.read(workspaceId, id);
     return { at: createdAt, id, ...(present ?? { delivery: past.delivery, past }) };
   };
+  /** What a list of this status reads in place of a log, so that it looks at what it shows and at little else. */
+  const findSource = async (
+    keys: ShardKeys,
+    { log, receiverId, hasEnded }: DeliveriesLog,
+    status: DeliveryStatus | undefined,
+  ): Promise<string | readonly ListPlace[]> => {
+    if (status === 'failed' || status === 'canceled') return hasEnded ? keys.endedLog(log, status) : log;
+    if (status !== 'pending' || receiverId === undefined) return log;
+    return (await logReader.findPending(keys, receiverId)) ?? log;
+  };
   /** A page of what stands in these logs and in history, of one endpoint or of all. */
   const readLogs = async (
     workspaceId: WorkspaceId,
-    logs: readonly string[],
+    logs: readonly DeliveriesLog[],
     { endpointId, ...filter }: WorkspaceFilter & { readonly endpointId?: EndpointId | undefined },
     limit: number,
     after?: ListPlace,
     signal?: AbortSignal,
   ): Promise<DeliveryPage> => {
-    const nextPlaces = logReader.newestFirst(logs, filter, after);
+    const keys = keyspace.of(workspaceId);
+    const sources = await Promise.all(logs.map((log) => findSource(keys, log, filter.status)));
+    const nextPlaces = logReader.newestFirst(sources, filter, after);
     const next = async (count: number) => {
       const places = await nextPlaces(count);
       const found = await Promise.all(places.map(({ id }) => reader.read(workspaceId, id)));
       return places.map((place, index) => ({ ...place, ...found[index] }));
     };
     const part = await readPart(next, filter, limit, signal);
-    if (!history) return await toPage(part, part.lookedAt);
+    // What is pending is never in history.
+    if (!history || filter.status === 'pending') return await toPage(part, part.lookedAt);
     // Redis was read first. What moved meanwhile is found in history, and what is in both is shown as Redis has it.
     const { status, event, since, until } = filter;
     const query = { workspaceId, endpointId, status, event, since, until, after, upTo: part.next, limit };
@@ -99,16 +123,18 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
   };
 
   /** The logs of a workspace, or that of one of its endpoints: none when it has no such endpoint. */
-  const findLogs = async (workspaceId: WorkspaceId, endpointId?: EndpointId): Promise<string[]> => {
+  const findLogs = async (workspaceId: WorkspaceId, endpointId?: EndpointId): Promise<DeliveriesLog[]> => {
     const keys = keyspace.of(workspaceId);
     const [present, removed] = await Promise.all([
       redis.zrange(keys.receivers(workspaceId), 0, '-1'),
       redis.zrange(keys.removedReceivers(workspaceId), 0, '-1'),
     ]);
     const receivers = [...present, ...removed];
-    if (endpointId === undefined) return [...receivers.map(keys.endpointLog), keys.callbackLog(workspaceId)];
+    if (endpointId === undefined) {
+      return [...receivers.map((id) => logOf(keys, id)), { log: keys.callbackLog(workspaceId), hasEnded: true }];
+    }
     const isOwn = receivers.includes(endpointId) || (await redis.hget(keys.endpoint(endpointId), 'ws')) === workspaceId;
-    return isOwn ? [keys.endpointLog(endpointId)] : [];
+    return isOwn ? [logOf(keys, endpointId)] : [];
   };
 
   return {
@@ -121,7 +147,7 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
       after?: ListPlace,
       signal?: AbortSignal,
     ): Promise<DeliveryPage> {
-      const log = keyspace.of(workspaceId).endpointLog(endpointId);
+      const log = logOf(keyspace.of(workspaceId), endpointId);
       return await readLogs(workspaceId, [log], { ...filter, endpointId }, limit, after, signal);
     },
 

@@ -1,8 +1,4 @@
-const DAY_MS = 86_400_000;
-/** The longest that a delivery is tried, in ms. */
-const TRIED_MS = 5 * DAY_MS;
-/** With a history, an entry of a log leaves with its delivery. This only ends logs to which nothing comes any more. */
-const UNUSED_LOG_MS = 100 * DAY_MS;
+import { TRIED_MS, UNUSED_LOG_MS } from '../logs/segment-lua.ts';
 
 /**
  * How long settled deliveries are kept, in ms. `expiryMs`: a record and its body, from settlement; 0: they don't expire,

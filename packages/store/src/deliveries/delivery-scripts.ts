@@ -3,6 +3,8 @@ import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { ENDPOINT_FIELDS } from '../endpoints/endpoint-record.ts';
 import { DELIVERY_FIELDS, readLoadedDeliveries, TRANSITION_FIELDS } from './delivery-record.ts';
 import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
+import { ENDED_LUA } from '../logs/ended-lua.ts';
+import { LOG_LUA } from '../logs/segment-lua.ts';
 import { RETAIN_LUA } from './retain-lua.ts';
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
@@ -81,6 +83,8 @@ ${LINE_LUA}
 ${ADVANCE_LUA}
 ${ACCOUNT_LUA}
 ${RETAIN_LUA}
+${LOG_LUA}
+${ENDED_LUA}
 -- transition: its id   reason: '' for none
 -- ttl: see retain   orderedTo: of an ordered delivery, the id of its endpoint, else nil
 -- more: what its caller has at hand: fields (of its record, written as well), hasList (see retain), owner (the workspace
@@ -98,7 +102,7 @@ local function settle(id, transition, status, reason, now, ttl, orderedTo, more)
   local key = prefix .. 'x:' .. transition
   local isLast = redis.call('HINCRBY', key, 'open', -1) <= 0
   local known = {}
-  if isLast or status == 'failed' or orderedTo or not more.owner then
+  if isLast or status ~= 'delivered' or orderedTo or not more.owner then
     known = redis.call('HMGET', key, 'ws', 'b', 'ev', 'task')
   end
   -- A notice to the platform counts for nobody.
@@ -109,6 +113,10 @@ local function settle(id, transition, status, reason, now, ttl, orderedTo, more)
     -- While one was pending, it had no time to leave.
     redis.call('PEXPIREAT', key, at)
     moveTransition(known, nil, at)
+  end
+  if status ~= 'delivered' then
+    local facts = redis.call('HMGET', record, 'e', 'at')
+    noteEnded({ id = id, endpoint = facts[1], workspace = known[1], status = status, at = facts[2] }, ttl)
   end
   if status == 'failed' then
     local index = prefix .. (known[3] == 'webhook.test' and 'failed:tests' or 'failed')

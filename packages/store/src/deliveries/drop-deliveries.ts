@@ -15,7 +15,6 @@ import type { DeliveryRetention } from './delivery-retention.ts';
 import { GLOBAL_KEYS, type Keyspace, type ShardKeys } from '../keyspace/keys.ts';
 import { PLATFORM_OWNER } from '../keyspace/platform.ts';
 import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
-import { LOG_LUA } from '../logs/segment-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
 import { defineScript } from '../scripts/script.ts';
@@ -47,12 +46,12 @@ local prefix, now, mode = ARGV[1], tonumber(ARGV[2]), ARGV[4]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${SETTLE_LUA}
-${LOG_LUA}
 local workspace, done, pending = redis.call('HGET', KEYS[1], 'ws'), 0, 0
-local function delete(record, id, endpoint, at)
+local function delete(record, id, endpoint, at, status)
   redis.call('DEL', record, record .. ':a')
   removeFromLog(prefix .. 'e:' .. endpoint .. ':log', at, id)
   removeFromLog(prefix .. 'w:' .. workspace .. ':callbacks', at, id)
+  forgetEnded({ id = id, endpoint = endpoint, workspace = workspace, status = status, at = at })
   for _, index in ipairs({ 'failed', 'failed:tests', 'settled' }) do redis.call('ZREM', prefix .. index, id) end
 end
 
@@ -71,7 +70,7 @@ for index = 2, #KEYS do
         if line then advance(line, now) end
       end
       dequeue(groupOf(facts[2]), { id }, now)
-      if mode == 'purge' then delete(record, id, facts[2], facts[4]) end
+      if mode == 'purge' then delete(record, id, facts[2], facts[4], isPending and 'canceled' or facts[1]) end
     end
   end
 end

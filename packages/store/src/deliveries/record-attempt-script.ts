@@ -172,6 +172,8 @@ local function record(delivery, input, attempt, held, group)
   end
   if status ~= 'pending' then
     if verdict.kind == 'delivered' and status ~= 'delivered' then
+      local at = redis.call('HGET', delivery, 'at')
+      forgetEnded({ id = input.id, endpoint = input.endpointId, workspace = redis.call('HGET', prefix .. 'x:' .. transition, 'ws'), status = status, at = at })
       set('s', 'delivered')
       set('end', now)
       redis.call('HDEL', delivery, 'why')

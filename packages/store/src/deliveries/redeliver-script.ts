@@ -3,6 +3,8 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { GROUP_OF_LUA } from '../keyspace/groups.ts';
 import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
+import { ENDED_LUA } from '../logs/ended-lua.ts';
+import { LOG_LUA } from '../logs/segment-lua.ts';
 import { RESTORE_LUA } from './restore-lua.ts';
 
 export const REDELIVER_LUA = /* lua */ `
@@ -18,6 +20,8 @@ ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${GROUP_OF_LUA}
 ${ACCOUNT_LUA}
+${LOG_LUA}
+${ENDED_LUA}
 ${RESTORE_LUA}
 ${LOCK_LUA}
 local names = redis.call('HMGET', KEYS[1], 'x', 'e', 's', 'owe')

@@ -1,7 +1,8 @@
 /**
  * `restore(past, body, now)` writes a delivery back as history has it, with its attempts, its transition and its places
  * in the logs; `past` is what `toRestored` made. It is settled, and leaves Redis again unless it is to be sent. What
- * Redis already has of the transition stays. Call it only when the delivery's record is absent. Needs ACCOUNT_LUA and `local prefix`.
+ * Redis already has of the transition stays. Call it only when the delivery's record is absent. Needs ACCOUNT_LUA, ENDED_LUA
+ * and `local prefix`.
  * Returns nil, or why nothing was written: 'erased' (the Task's payloads were, meanwhile) or 'not_kept' (there is no
  * body).
  */
@@ -24,6 +25,8 @@ local function restore(past, body, now)
   if #past.attempts > 0 then redis.call('RPUSH', record .. ':a', unpack(past.attempts)) end
   redis.call('ZADD', prefix .. 'e:' .. past.endpoint .. ':log', past.at, past.id)
   if past.isCallback then redis.call('ZADD', prefix .. 'w:' .. past.workspace .. ':callbacks', past.at, past.id) end
+  local status = redis.call('HGET', record, 's')
+  noteEnded({ id = past.id, endpoint = past.endpoint, workspace = past.workspace, status = status, at = past.at }, 0)
   redis.call('ZADD', prefix .. 'settled', now, past.id)
   return nil
 end

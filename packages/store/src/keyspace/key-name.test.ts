@@ -7,6 +7,8 @@ const { queue, ...others } = keys;
 const NAMES = { ...others, ...queue } as const;
 const nameOf = (kind: keyof typeof KEY_KINDS) => {
   if (kind === 'logSegments' || kind === 'logSegment') return keys[kind](keys.callbackLog('a:b'), '12-1');
+  if (kind === 'endedLog') return keys.endedLog(keys.endpointLog('wh_x'), 'failed');
+  if (kind === 'endedPart') return keys.endedPart(keys.endedLog(keys.callbackLog('a:b'), 'canceled'), '12-1');
   const key = NAMES[kind];
   // A ring's number, or any other id.
   return typeof key === 'string' ? key : (key as (id: string) => string)('1');
@@ -27,6 +29,8 @@ test.each([
     '{h2qc}:w:a:callbacks:12-1:callbacks:segments',
     { shard: 2, kind: 'logSegments', id: 'w:a:callbacks:12-1:callbacks' },
   ],
+  ['{h2qc}:e:wh_x:log:failed', { shard: 2, kind: 'endedLog', id: 'e:wh_x:log:failed' }],
+  ['{h2qc}:w:a:callbacks:canceled:segments', { shard: 2, kind: 'endedPart', id: 'w:a:callbacks:canceled' }],
   ['{h2qc}:mark', undefined],
   ['{other}:e:wh_x', undefined],
   ['herald:shards', undefined],

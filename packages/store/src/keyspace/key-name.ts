@@ -7,7 +7,7 @@ export type KeyKind = Exclude<keyof ShardKeys, 'prefix' | 'queue'> | Exclude<key
 /**
  * How a key finds its new shard. `merged`: every shard has all of it. `split`: an index of a shard, whose members go
  * with their workspaces. `list`: goes alone, before the records that name its owner. `record`: names its owner itself.
- * `attached`: goes with a record. `rebuilt`: says only where deliveries stand; deleted, and made anew from the records.
+ * `attached`: goes with a record. `rebuilt`: says only where deliveries stand, or which ended how; deleted, and made anew from the records.
  * `stays`: says what the shard did, whatever lies in it now; goes with the shard. `trail`: the audit trail, which moves
  * as a whole.
  */
@@ -38,6 +38,8 @@ export const KEY_KINDS = {
   callbackLog: { step: 'list', name: /^w:(.+):callbacks$/ },
   logSegments: { step: 'list', name: /^(e:[^:]+:log|w:.+:callbacks):segments$/ },
   logSegment: { step: 'attached', name: /^(e:[^:]+:log|w:.+:callbacks):\d+-\d+$/ },
+  endedLog: { step: 'rebuilt', name: /^((?:e:[^:]+:log|w:.+:callbacks):(?:failed|canceled))$/ },
+  endedPart: { step: 'rebuilt', name: /^((?:e:[^:]+:log|w:.+:callbacks):(?:failed|canceled)):(?:segments|\d+-\d+)$/ },
   line: { step: 'list', name: /^o:([^:]+):[^:]+$/ },
   receivers: { step: 'record', name: /^w:(.+):receivers$/ },
   subscriptionVersion: { step: 'record', name: /^w:(.+):version$/ },

@@ -39,6 +39,10 @@ export function createShardKeys(tag: string) {
     logSegments: (log: string) => `${log}:segments`,
     /** zset: an older part of a log */
     logSegment: (log: string, name: string) => `${log}:${name}`,
+    /** zset: ids of the deliveries of a log that failed, or were canceled; see `ENDED_LUA` */
+    endedLog: (log: string, status: 'failed' | 'canceled') => `${log}:${status}`,
+    /** zset: the names of the older parts of such a log, and each of these */
+    endedPart: (endedLog: string, name: string) => `${endedLog}:${name}`,
     /** string: counters of the attempts to a receiver, see `counter-layout.ts` */
     endpointStats: (id: EndpointId) => `${prefix}e:${id}:stats`,
     /** string: those of the attempts to all callbacks of a workspace */

@@ -1,5 +1,8 @@
-import type { ListPlace } from '@herald/core';
+import type { EndpointId, ListPlace } from '@herald/core';
+import { JOBS_LUA } from '@herald/queue';
 import { z } from 'zod';
+import { TEST_GROUP } from '../keyspace/groups.ts';
+import type { ShardKeys } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript } from '../scripts/script.ts';
@@ -36,15 +39,40 @@ for _, entry in ipairs(found) do
 end
 return reply
 `;
+
+/** Jobs of a receiver, and those in work, of which its pending deliveries are found. Of more, most of its log is pending. */
+const PENDING_AMONG = 1_000;
+
+export const READ_PENDING_LUA = /* lua */ `
+-- Read the pending deliveries of a receiver by what the queue has of it, not by its log.
+-- KEYS[1] endpoint (hash)
+-- ARGV[1] prefix   ARGV[2] its id, which is the name of its group   ARGV[3] most jobs to look at
+-- Returns {id, time of acceptance, ...}, in no order; nil: there are more jobs than that.
+local prefix, found = ARGV[1], {}
+${JOBS_LUA}
+for _, group in ipairs({ ARGV[2], '${TEST_GROUP}' }) do
+  local ids = jobsOf(group, tonumber(ARGV[3]))
+  if not ids then return nil end
+  for _, id in ipairs(ids) do
+    local facts = redis.call('HMGET', prefix .. 'd:' .. id, 's', 'e', 'at')
+    if facts[1] == 'pending' and facts[2] == ARGV[2] then
+      found[#found + 1] = id
+      found[#found + 1] = facts[3]
+    end
+  end
+end
+return found
+`;
 const Rows = z.array(z.string()).nullable();
 const Counted = z.tuple([z.number(), z.number()]);
 
-type Source = { readonly key: string; last: ListPlace | undefined; unread: ListPlace[]; isRead: boolean };
+type Source = { readonly key?: string; last: ListPlace | undefined; unread: ListPlace[]; isRead: boolean };
 
 /** Reads logs of deliveries. Each entry is the time of acceptance and the id of a delivery. */
 export function createLogReader(redis: RedisClient) {
   const readEntries = defineScript(redis, READ_ENTRIES_LUA);
   const countEntries = defineScript(redis, COUNT_LOG_LUA);
+  const readPending = defineScript(redis, READ_PENDING_LUA);
   const read = async (
     order: 'newest' | 'oldest',
     key: string,
@@ -75,13 +103,35 @@ export function createLogReader(redis: RedisClient) {
       return sum;
     },
 
-    /** Reads several logs as one, newest first, from a place on: each call the next entries. Fewer are the last ones. */
-    newestFirst(keys: readonly string[], range: TimeRange, after?: ListPlace) {
-      const sources = keys.map((key): Source => ({ key, last: after, unread: [], isRead: false }));
+    /**
+     * The pending deliveries of a receiver, in no order; undefined when they are so many that most of the newest of its log
+     * are pending.
+     */
+    async findPending(keys: ShardKeys, receiverId: EndpointId): Promise<readonly ListPlace[] | undefined> {
+      const reply = await readPending([keys.endpoint(receiverId)], [keys.prefix, receiverId, PENDING_AMONG]);
+      const rows = Rows.parse(reply);
+      if (!rows) return undefined;
+      const places = readScoredIds(rows).map(({ id, score }): ListPlace => ({ at: score, id }));
+      return [...new Map(places.map((place) => [place.id, place])).values()];
+    },
+
+    /**
+     * Reads several logs as one, newest first, from a place on: each call the next entries. Fewer are the last ones.
+     * @param logs their names, or what is in them
+     */
+    newestFirst(logs: readonly (string | readonly ListPlace[])[], range: TimeRange, after?: ListPlace) {
+      const { since = -Infinity, until = Infinity } = range;
+      const isAsked = (entry: ListPlace) =>
+        entry.at >= since && entry.at < until && (after === undefined || isAfter(entry, after));
+      const sources = logs.map((log): Source =>
+        typeof log === 'string'
+          ? { key: log, last: after, unread: [], isRead: false }
+          : { last: after, unread: log.filter(isAsked).sort(newestFirst), isRead: true },
+      );
       /** Reads until `count` entries of this log are known, or all. */
       const fill = async (source: Source, count: number) => {
         const missing = count - source.unread.length;
-        if (source.isRead || missing <= 0) return;
+        if (source.isRead || source.key === undefined || missing <= 0) return;
         const entries = await read('newest', source.key, range, missing, source.last);
         source.isRead = entries.length < missing;
         source.unread.push(...entries);

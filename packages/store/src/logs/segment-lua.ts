@@ -4,6 +4,11 @@
  * has 3,031 bytes, for which the allocator gives 3,072; for one more it gives 3,584.
  */
 export const SEGMENT_ENTRIES = 63;
+const DAY_MS = 86_400_000;
+/** The longest that a delivery is tried, in ms: so much longer than its record an entry stays, which goes by its acceptance. */
+export const TRIED_MS = 5 * DAY_MS;
+/** With a history, an entry of a log leaves with its delivery. This only ends logs to which nothing comes any more, in ms. */
+export const UNUSED_LOG_MS = 100 * DAY_MS;
 /** Late entries that are moved, and segments that are counted, in one script: Redis does nothing else meanwhile. */
 const MOVED_AT_ONCE = 100;
 const COUNTED_AT_ONCE = 1_000;

@@ -1,5 +1,7 @@
 import { FIRST_ATTEMPT_LUA } from '../deliveries/first-attempt-lua.ts';
 import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
+import { GROUP_OF_LUA } from '../keyspace/groups.ts';
+import { ENDED_LUA } from '../logs/ended-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 
 export const FORGET_MOVED_LUA = /* lua */ `#!lua flags=allow-oom
@@ -12,7 +14,9 @@ export const FORGET_MOVED_LUA = /* lua */ `#!lua flags=allow-oom
 -- Returns how many it deleted.
 local prefix, forgotten = ARGV[1], 0
 ${FIRST_ATTEMPT_LUA}
+${GROUP_OF_LUA}
 ${LOG_LUA}
+${ENDED_LUA}
 ${ACCOUNT_LUA}
 for _, delivery in ipairs(cjson.decode(ARGV[2])) do
   local id, score, attempts, endpoint, workspace, transition, erased = unpack(delivery)
@@ -26,6 +30,7 @@ for _, delivery in ipairs(cjson.decode(ARGV[2])) do
     redis.call('DEL', record, record .. ':a')
     removeFromLog(prefix .. 'e:' .. endpoint .. ':log', known[3], id)
     if workspace ~= '' then removeFromLog(prefix .. 'w:' .. workspace .. ':callbacks', known[3], id) end
+    forgetEnded({ id = id, endpoint = endpoint, workspace = workspace, status = known[1], at = known[3] })
     if known[1] == 'failed' then
       redis.call('ZREM', prefix .. 'failed', id)
       redis.call('ZREM', prefix .. 'failed:tests', id)

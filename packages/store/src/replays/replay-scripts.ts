@@ -4,7 +4,9 @@ import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
 import { RESTORE_LUA } from '../deliveries/restore-lua.ts';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
+import { ENDED_LUA } from '../logs/ended-lua.ts';
 import { READ_LOG_LUA } from '../logs/read-log-lua.ts';
+import { LOG_LUA } from '../logs/segment-lua.ts';
 import { REPLAY_ORDER_LUA } from './replay-order-lua.ts';
 
 export const CREATE_REPLAY_LUA = /* lua */ `
@@ -56,6 +58,8 @@ ${LINE_LUA}
 ${ADVANCE_LUA}
 ${REPLAY_ORDER_LUA}
 ${ACCOUNT_LUA}
+${LOG_LUA}
+${ENDED_LUA}
 ${RESTORE_LUA}
 ${READ_LOG_LUA}
 local replay = {}
@@ -123,6 +127,7 @@ for _, entry in ipairs(found) do
     redis.call('HSET', record, 's', 'pending', 'n', 0, 'from', now, 'due', now)
     redis.call('HDEL', record, 'end', 'why', 'o', 'rel')
     if endpoint[2] then join(id, facts[3], transition) end
+    forgetEnded({ id = id, endpoint = replay.e, workspace = replay.ws, status = facts[1], at = entry.at })
     if facts[1] == 'failed' then redis.call('ZREM', prefix .. 'failed', id) end
     redis.call('HINCRBY', transition, 'open', 1)
     if redis.call('HEXISTS', transition, 'b') == 1 then notePending(replay.ws, 1) end

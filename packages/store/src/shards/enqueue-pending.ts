@@ -2,6 +2,8 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
 import { GROUP_OF_LUA, TEST_GROUP } from '../keyspace/groups.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import { ENDED_LUA } from '../logs/ended-lua.ts';
+import { LOG_LUA, TRIED_MS, UNUSED_LOG_MS } from '../logs/segment-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
 import { defineScript } from '../scripts/script.ts';
@@ -18,8 +20,9 @@ export type EnqueuePendingDeps = {
 };
 
 export const ENQUEUE_PENDING_LUA = /* lua */ `
--- Enqueue those of the given deliveries that have something to do, each in its group and due when its record says. None
--- of them is in work. May run twice: what waits stays where it is.
+-- Enqueue those of the given deliveries that have something to do, each in its group and due when its record says, and
+-- put those that failed or were canceled in their logs. None of them is in work. May run twice: what waits stays where
+-- it is.
 -- KEYS[1..n] deliveries (hash)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3..n+2] their ids
 -- Returns {number of deliveries enqueued, the group of one of them or ''}.
@@ -27,12 +30,26 @@ local prefix, now = ARGV[1], tonumber(ARGV[2])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${GROUP_OF_LUA}
+${LOG_LUA}
+${ENDED_LUA}
 local entries = {}
+local function noteIfEnded(id, record, transition, endpoint, status, at)
+  local entry = { id = id, endpoint = endpoint, status = status, at = at }
+  entry.workspace = redis.call('HGET', prefix .. 'x:' .. transition, 'ws')
+  local log = endedLog(endpoint, entry.workspace, status)
+  if not log then return end
+  forgetEnded(entry)
+  -- Records come in no order: the log stays as long as any of them.
+  local left = redis.call('PTTL', record)
+  local ttl = left > 0 and left + ${TRIED_MS} or ${UNUSED_LOG_MS}
+  appendToLog(log, math.max(ttl, redis.call('PTTL', log), redis.call('PTTL', log .. ':segments')), { at, id })
+end
 for index, key in ipairs(KEYS) do
   local id = ARGV[index + 2]
-  local status, owed, transition, endpoint, due, replayedAt, tries =
-    unpack(redis.call('HMGET', key, 's', 'owe', 'x', 'e', 'due', 'from', 'n'))
+  local status, owed, transition, endpoint, due, replayedAt, tries, at =
+    unpack(redis.call('HMGET', key, 's', 'owe', 'x', 'e', 'due', 'from', 'n', 'at'))
   local isOwed = (tonumber(owed or '') or 0) > 0
+  if endpoint and at then noteIfEnded(id, key, transition, endpoint, status, at) end
   if endpoint and (isOwed or status == 'pending') then
     local isTest = not isOwed and redis.call('HGET', prefix .. 'x:' .. transition, 'ev') == 'webhook.test'
     local group = isTest and '${TEST_GROUP}' or groupOf(endpoint)
@@ -59,7 +76,8 @@ const PAGE = 200;
 const Reply = z.tuple([z.number(), z.string()]);
 
 /**
- * Walks all delivery records, and enqueues each delivery that is pending or has a pending redelivery. The record says
+ * Walks all delivery records, enqueues each delivery that is pending or has a pending redelivery, and notes each that failed
+ * or was canceled in its log. The record says
  * when it is due, and whether it is background again: it was replayed, and not tried since. Each step is complete in
  * itself, so another walk completes one that was killed. No worker works meanwhile.
  * @returns deliveries enqueued

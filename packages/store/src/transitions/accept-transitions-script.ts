@@ -1,6 +1,7 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
 import { RETAIN_LUA } from '../deliveries/retain-lua.ts';
+import { ENDED_LUA } from '../logs/ended-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 import { ACCOUNT_LUA, ENTRY_BYTES, ROOM_LUA } from '../keyspace/account-lua.ts';
 import { WORKSPACE_TASKS_LUA } from '../keyspace/workspace-tasks-lua.ts';
@@ -37,6 +38,7 @@ ${ACCOUNT_LUA}
 ${ROOM_LUA}
 ${RETAIN_LUA}
 ${LOG_LUA}
+${ENDED_LUA}
 ${TRIM_TASKS_LUA}
 ${WORKSPACE_TASKS_LUA}
 local entries = {}
@@ -90,6 +92,7 @@ local function deliver(transition, now, findCallbackGroup)
       redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'end', now,
         'why', 'receiver_disabled')
       retain(id, now, common.recordTtl)
+      logDelivery(endedLog(endpoint, transition.workspace, status), now, id)
     end
     logDelivery(prefix .. 'e:' .. endpoint .. ':log', now, id)
     if isCallback then logDelivery(prefix .. 'w:' .. transition.workspace .. ':callbacks', now, id) end

@@ -57,10 +57,14 @@ async function expectTakenOver(): Promise<void> {
   const unknown = (await listKeys(redis)).filter((name) => name.startsWith('{') && !readKeyName(name));
   expect(unknown).toEqual([]);
   expect(await createShardRecordStore(redis).read()).toEqual({ count: SHARDS, layout: 3 });
-  for (const { workspaceId, taskId, limited, slow, gone } of filled) {
+  for (const { workspaceId, taskId, limited, slow, gone, good, failed, redelivered } of filled) {
     const keys = createKeyspace(SHARDS).of(workspaceId);
     expect(await redis.hget(keys.endpoint(limited.id), 'dst')).toBe(limited.origin);
     expect(await redis.hexists(keys.endpoint(slow.id), 'dstWas')).toBe(0);
+    const ended = await redis.zrange(keys.endedLog(keys.endpointLog(good.id), 'failed'), 0, '-1');
+    // The third is a test event.
+    expect(ended).toHaveLength(3);
+    expect(ended).toEqual(expect.arrayContaining([failed, redelivered]));
     expect(await redis.zscore(keys.purge, gone.id)).not.toBeNull();
     const list = keys.workspaceTasks(workspaceId);
     expect(await redis.zscore(list, taskId)).toBe(await redis.hget(keys.task(taskId), 'at'));

@@ -5,17 +5,24 @@ import { listKeys } from '../../../support/start-topology.ts';
 import { placesOf, type FilledWorkspace } from '../fill-workspace.ts';
 
 const QUEUE_KINDS = new Set(['waiting', 'ready', 'turns', 'wake', 'later', 'leases', 'settings', 'group']);
+const NEW_KINDS = new Set(['endedLog', 'endedPart']);
 /** Where the fields of a group that expired are kept, in ms. */
 const GROUP_TTL_MS = 90_000_000;
 const LEASE_MS = 20_000;
 
-/** Lays the queue out as in layout 2: the groups are origins, and a receiver with a rate has a lane in one. */
+/**
+ * Lays the queue out as in layout 2: the groups are origins, and a receiver with a rate has a lane in one. Nothing notes
+ * which deliveries failed or were canceled.
+ */
 export async function writeFormerLayout(
   redis: RedisClient,
   shardCount: number,
   filled: readonly FilledWorkspace[],
 ): Promise<void> {
-  for (const name of await listKeys(redis)) if (QUEUE_KINDS.has(readKeyName(name)?.kind ?? '')) await redis.del(name);
+  for (const name of await listKeys(redis)) {
+    const kind = readKeyName(name)?.kind ?? '';
+    if (QUEUE_KINDS.has(kind) || NEW_KINDS.has(kind)) await redis.del(name);
+  }
   await redis.hset(GLOBAL_KEYS.shards, { count: shardCount, layout: 2 });
   for (const each of filled) await writeWorkspace(redis, shardCount, each);
 }
