@@ -143,7 +143,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
       untrustedProxy.findWarning() ?? (config.history ? undefined : await findHistoryNotSet(base.historyMark)),
   });
 
-  const deliveryLog = createDeliveryLog({ ...replicated, history });
+  const deliveryLog = createDeliveryLog({ ...replicated, ...ofRoom, history });
   const deliveryStores = new Map(
     keyspace.shards.map((keys) => [keys, createDeliveryStore({ redis, keys, retention: deliveryRetention })]),
   );
@@ -201,7 +201,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
       createSendTestEvent({
         findReceiver: receivers.find,
         countWorkers: presence.count,
-        testEvents: createTestEventStore({ redis, keyspace, retention: deliveryRetention }),
+        testEvents: createTestEventStore({ redis, keyspace, retention: deliveryRetention, ...ofRoom }),
         cancel: async (workspaceId, id, at) => {
           const store = deliveryStores.get(keyspace.of(workspaceId));
           if (!store) throw new Error('every workspace has its shard');

@@ -17,6 +17,8 @@ import { createSecretCipher, type SecretCipher } from '@herald/store/secrets/sec
 import { createExposition } from '@herald/store/service-state/create-exposition';
 import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { startMemoryGuard } from '@herald/store/memory/memory-guard';
+import { createWorkspaceAccounts } from '@herald/store/memory/workspace-accounts';
 import { openShards } from '@herald/store/upgrade/open-shards';
 import { createDecryptedCache, createMakeAttempt, createSigningKeyCache } from './deliver.ts';
 import { openEgress } from './egress.ts';
@@ -72,6 +74,8 @@ export async function openContext({ config, logger, resources, giveUp, weaknesse
   resources.add('shards', shards.close);
   const keyspace = createKeyspace(config.shardCount);
   const presence = createWorkerPresence(redis);
+  const memoryGuard = startMemoryGuard({ redis, accounts: createWorkspaceAccounts({ redis, keyspace, now }) });
+  resources.add('memory guard', memoryGuard.stop);
   const readServiceState = createServiceStateReader({ redis, keyspace, presence, now });
   const exposition = createExposition(metrics.registry, readServiceState);
   const egress = openEgress({ config, logger, registry: metrics.registry });
@@ -120,6 +124,8 @@ export async function openContext({ config, logger, resources, giveUp, weaknesse
     shards,
     keyspace,
     presence,
+    /** What bounds what replays add. */
+    ofRoom: { limits: config.workspaceLimits, findRefusal: memoryGuard.findRefusal },
     exposition,
     cipher,
     makeAttempt,

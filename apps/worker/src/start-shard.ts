@@ -83,6 +83,7 @@ export function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: R
     redis,
     keys,
     keepMs: config.replayRetentionMs,
+    ...context.ofRoom,
     history: context.history?.reader,
   });
   const feeding = maintain('feeding', FEED_EVERY_MS, () =>

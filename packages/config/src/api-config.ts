@@ -40,10 +40,6 @@ export const ApiEnv = withBothCredentials(
       ACTION_URL_TEMPLATE: ActionUrlTemplate,
       /** Requests a second of one workspace key; 0: no limit. */
       RATE_LIMIT: IntegerText(0, 1_000_000).default(200),
-      /** Deliveries that a workspace may have pending; 0: no limit. */
-      WORKSPACE_PENDING_LIMIT: IntegerText(0, 1_000_000_000).default(100_000),
-      /** What the Tasks, facts and bodies of a workspace may take; 0: no limit. */
-      WORKSPACE_BYTES: IntegerText(0, Number.MAX_SAFE_INTEGER).default(268_435_456),
       /** Proxies in front of the API, whose entries in X-Forwarded-For are trusted. */
       TRUST_PROXY: IntegerText(0, 16).default(0),
       /** Where people reach the service; links to the console begin with it. */
@@ -99,7 +95,6 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     host: given.HOST,
     actionUrlTemplate: given.ACTION_URL_TEMPLATE,
     rateLimit: given.RATE_LIMIT,
-    workspaceLimits: { pending: given.WORKSPACE_PENDING_LIMIT, bytes: given.WORKSPACE_BYTES },
     proxyCount: given.TRUST_PROXY,
     /** Undefined: links to the console are paths. */
     publicUrl: given.PUBLIC_URL,

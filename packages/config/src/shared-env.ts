@@ -47,6 +47,10 @@ export const ProcessEnv = z.object({
   ...SharedEnv.shape,
   ...SecretsEnv.shape,
   ...RetentionEnv.shape,
+  /** Deliveries that a workspace may have pending; 0: no limit. */
+  WORKSPACE_PENDING_LIMIT: IntegerText(0, 1_000_000_000).default(100_000),
+  /** What the Tasks, facts and bodies of a workspace may take; 0: no limit. */
+  WORKSPACE_BYTES: IntegerText(0, Number.MAX_SAFE_INTEGER).default(268_435_456),
   /**
    * Where traces go; there are none when it is unset. The library itself reads the other standard variables, such as
    * OTEL_EXPORTER_OTLP_HEADERS and OTEL_SERVICE_NAME.
@@ -67,6 +71,7 @@ export function toProcessConfig(given: z.infer<typeof ProcessEnv>) {
     replayRetentionMs: toReplayRetentionMs(given),
     /** Undefined: settled deliveries stay in Redis until they expire. */
     history: toHistoryConfig(given),
+    workspaceLimits: { pending: given.WORKSPACE_PENDING_LIMIT, bytes: given.WORKSPACE_BYTES },
     traceEndpoint: given.OTEL_EXPORTER_OTLP_ENDPOINT,
   };
 }

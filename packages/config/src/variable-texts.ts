@@ -109,12 +109,12 @@ export const VARIABLE_TEXTS = {
       usual: '200',
     },
     WORKSPACE_PENDING_LIMIT: {
-      readBy: 'api',
-      what: 'Deliveries that one workspace may have pending; past it, its own reports and Tasks are refused ([`workspace_full`](errors.md#answers-of-the-api)); 0: no limit',
+      readBy: 'api, worker',
+      what: 'Deliveries that one workspace may have pending; past it, its own reports, Tasks, test events and redeliveries are refused ([`workspace_full`](errors.md#answers-of-the-api)), and its replays wait; 0: no limit',
       usual: '100000',
     },
     WORKSPACE_BYTES: {
-      readBy: 'api',
+      readBy: 'api, worker',
       what: 'Bytes that the Tasks, facts and bodies of one workspace may take in Redis, likewise; 0: no limit',
       usual: '268435456',
     },

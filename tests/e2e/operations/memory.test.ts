@@ -1,5 +1,7 @@
+import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { limitMemory } from '../../support/limit-memory.ts';
 import { scrape } from '../../support/metrics.ts';
+import { document } from '../../support/openapi-document.ts';
 import { problemOf } from '../../support/problems.ts';
 import { checkpoint, DONE, START } from '../../support/reports.ts';
 import { runCli } from '../../support/run-cli.ts';
@@ -61,6 +63,99 @@ test('a workspace that is full is refused item by item, until an operator frees 
   expect(canceledBefore).toContain('canceled_by_operator');
   expect(JSON.parse(left.text)).toMatchObject({ deliveries: [{ event: 'task.done', status: 'pending' }] });
 }, 30_000);
+
+/**
+ * Every operation that adds something to what a workspace has pending or stored, and what it answers where the workspace
+ * has as much pending, and where it has as much stored, as it may. `request` gets what `fillUp` made.
+ */
+const ADDING: Readonly<
+  Record<string, { pending: number; bytes: number; request: (filled: Filled) => Promise<Answered> }>
+> = {
+  createTask: { pending: 429, bytes: 429, request: ({ ask }) => ask('POST', '/tasks', {}) },
+  addMessage: {
+    pending: 200,
+    bytes: 429,
+    request: ({ ask, other }) => ask('POST', `/tasks/${other}/messages`, { text: 'x'.repeat(2_000) }),
+  },
+  cancelTask: { pending: 429, bytes: 429, request: ({ ask, task }) => ask('POST', `/tasks/${task}/cancel`) },
+  closeTask: {
+    pending: 429,
+    bytes: 429,
+    request: ({ ask, task }) => ask('POST', `/tasks/${task}/close`, { status: 'done' }),
+  },
+  reportTransition: { pending: 429, bytes: 429, request: ({ task }) => herald.executor.tryReport(task, DONE) },
+  reportTransitions: {
+    pending: 429,
+    bytes: 429,
+    async request({ task }) {
+      const [result] = await herald.executor.reportBatch([{ taskId: task, ...DONE }]);
+      const error = result && 'error' in result ? result.error : undefined;
+      return { status: error ? 429 : 200, text: JSON.stringify(error) };
+    },
+  },
+  testReceiver: {
+    pending: 429,
+    bytes: 429,
+    request: ({ ask, receiver }) => ask('POST', `/api/public/webhooks/${receiver}/test`),
+  },
+  // Its body is there already.
+  redeliverDelivery: {
+    pending: 429,
+    bytes: 202,
+    request: ({ ask, settled }) => ask('POST', `/api/public/deliveries/${settled}/redeliver`),
+  },
+};
+type Answered = { readonly status: number; readonly text: string };
+type Filled = Awaited<ReturnType<typeof fillUp>>;
+
+/** A workspace that is full, with a delivery that has settled. */
+async function fillUp(of: 'pending' | 'bytes') {
+  const workspace = await herald.createWorkspace();
+  const { id: receiver } = await workspace.registerReceiver({ url: (await herald.startReceiver()).url });
+  const [ended, task, other] = [
+    await workspace.createTask(),
+    await workspace.createTask(),
+    await workspace.createTask(),
+  ];
+  await herald.executor.report(ended.id, START, checkpoint('c1'));
+  await run('deliveries', 'cancel', '--receiver', receiver, '--yes');
+  const { text } = await workspace.request('GET', '/api/public/deliveries');
+  const settled = (JSON.parse(text) as { deliveries: { id: string }[] }).deliveries[0]?.id ?? '';
+  await herald.executor.report(task.id, START);
+  await herald.executor.report(other.id, START);
+  if (of === 'pending') await herald.executor.report(task.id, checkpoint('c1'), checkpoint('c2'), checkpoint('c3'));
+  for (let size = 200_000; of === 'bytes' && size >= 1; size = Math.floor(size / 2)) {
+    const fill = () => workspace.request('POST', '/tasks', { body: { input: { text: 'x'.repeat(size) } } });
+    while ((await fill()).status === 201);
+  }
+  const ask = (method: string, path: string, body?: object) => workspace.request(method, path, body ? { body } : {});
+  return { ask, task: task.id, other: other.id, receiver, settled };
+}
+
+test.each(['pending', 'bytes'] as const)(
+  'where a workspace has as much %s as it may, whatever adds to it is refused',
+  async (of) => {
+    // Nobody sends test events, and none may come so far.
+    await herald.redis.zadd(GLOBAL_KEYS.workers, Date.now() + 60_000, 'nobody');
+    const filled = await fillUp(of);
+    const answers: Record<string, unknown> = {};
+    for (const [name, { request }] of Object.entries(ADDING)) {
+      const { status, text } = await request(filled);
+      answers[name] = text.includes('"workspace_full"') ? 429 : status;
+    }
+    await herald.redis.zrem(GLOBAL_KEYS.workers, 'nobody');
+    expect(answers).toEqual(Object.fromEntries(Object.entries(ADDING).map(([name, each]) => [name, each[of]])));
+  },
+  30_000,
+);
+
+test('the operations that say so in the document are those that add something', () => {
+  const operations = Object.values(document.paths).flatMap((each) => Object.values(each));
+  const documented = operations.filter(({ responses }) => JSON.stringify(responses).includes('workspace_full'));
+  // A batch says it in its items.
+  const names = [...documented.map(({ operationId }) => operationId), 'reportTransitions'];
+  expect(names.sort()).toEqual(Object.keys(ADDING).sort());
+});
 
 test('on a full Redis a worker starts and sends, and receivers are disabled', async () => {
   const workspace = await herald.createWorkspace();

@@ -1,5 +1,6 @@
-import { deliveryIdOf, newTestTransitionId, type DeliveryStatus } from '@herald/core';
+import { deliveryIdOf, newTestTransitionId, UnavailableError, type DeliveryStatus } from '@herald/core';
 import { readAttempts } from '@herald/store/deliveries/delivery-reader';
+import { createReplaySteps, type ReplaySteps } from '@herald/store/replays/replay-steps';
 import { range, startEngine, type Engine } from './start-engine.ts';
 
 let engine: Engine;
@@ -240,4 +241,44 @@ test('ten replays of a workspace are under way at most, also when many are asked
   await engine.replays.stop(receiver.workspaceId, `rpl_${receiver.group}_many${second}`, LATER);
   expect(await Promise.all([101, 102, 103].map((index) => ask(index)))).toEqual(['created', 'created', 'full']);
   expect(await engine.redis.zcard(engine.keys.workspaceReplays(receiver.workspaceId))).toBe(10);
+});
+
+test('a replay waits while its workspace is full, says of what, and goes on when there is room', async () => {
+  const { receiver, ids, create, find } = await prepare(range(150).map((index) => NOW + index));
+  const id = await create();
+  const { workspaceId } = receiver;
+  const createBounded = (pending: number, findRefusal?: () => UnavailableError) =>
+    createReplaySteps({
+      redis: engine.redis,
+      keys: engine.keys,
+      keepMs: 1_000,
+      limits: { pending, bytes: 0 },
+      ...(findRefusal && { findRefusal }),
+    });
+  const steps = createBounded(120);
+  const stepTwice = async (bounded: ReplaySteps) => [await bounded.step(id, LATER), await bounded.step(id, LATER)];
+  const readPending = async () => Number(await engine.redis.zscore(engine.keys.pending, workspaceId));
+
+  expect(await createBounded(0, () => new UnavailableError('full')).step(id, LATER)).toEqual({
+    kind: 'wait',
+    replayed: 0,
+  });
+  expect(await find(id)).toMatchObject({ status: 'running', seen: 0, fullOf: 'memory' });
+  expect(await stepTwice(steps)).toEqual([
+    { kind: 'stepped', replayed: 100 },
+    { kind: 'wait', replayed: 20 },
+  ]);
+  expect(await find(id)).toMatchObject({ status: 'running', seen: 120, replayed: 120, fullOf: 'pending' });
+  expect(await stepTwice(steps)).toEqual([
+    { kind: 'wait', replayed: 0 },
+    { kind: 'wait', replayed: 0 },
+  ]);
+  expect(await readPending()).toBe(120);
+  for (const each of ids.slice(0, 10)) await engine.worker.deliveries.cancel(each, 'receiver_disabled', LATER);
+  expect(await steps.step(id, LATER)).toEqual({ kind: 'wait', replayed: 10 });
+  expect(await createBounded(0).step(id, LATER)).toEqual({ kind: 'ended', replayed: 20 });
+  const ended = await find(id);
+  expect(ended).toMatchObject({ status: 'done', total: 150, seen: 150, replayed: 150 });
+  expect(ended).not.toHaveProperty('fullOf');
+  expect(await readPending()).toBe(140);
 });

@@ -83,6 +83,7 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
         'receiver_locked',
         'payload_erased',
         'payload_not_kept',
+        'workspace_full',
         'history_unavailable',
       ],
       async handle({ redeliver }, req) {

@@ -118,7 +118,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
         'Sends a signed `webhook.test` now, also to a receiver that is disabled, unless the platform has locked it, and whatever its `events` are. It is never retried. With `event`, it sends a sample of that event: made like a real one, with the header `x-service-sample: true`, and of a Task that does not exist (`task_sample…`).',
       body: RequestTest,
       answer: { status: 200, description: "The receiver's answer.", schema: TestOutcome },
-      problems: ['receiver_locked'],
+      problems: ['receiver_locked', 'workspace_full'],
       async handle({ sendTestEvent }, req, _res, { event }) {
         return toTestOutcome(await sendTestEvent(workspaceOf(req), req.params.id, event));
       },

@@ -1,5 +1,5 @@
 import { DELIVERY_STATUSES, ReceiverIdText, ReplayIdText } from '@herald/core';
-import type { Replay } from '@herald/store/replays/replay-record';
+import { REPLAY_WAITS, type Replay } from '@herald/store/replays/replay-record';
 import { z } from 'zod';
 import { TimeText, toTime } from '../http/to-time.ts';
 
@@ -16,6 +16,13 @@ export const ReplayView = z
       .meta({ description: 'The statuses of the deliveries that are sent again.' }),
     since: TimeText,
     until: TimeText,
+    waiting: z
+      .strictObject({ code: z.literal('workspace_full'), detail: z.string() })
+      .nullable()
+      .meta({
+        description:
+          'Why it sets no deliveries pending now: it goes on by itself once its workspace has room. Usually null.',
+      }),
     createdAt: TimeText,
     endedAt: TimeText.nullable(),
     total: z.int().min(0).meta({ description: 'Deliveries in the time range.' }),
@@ -33,6 +40,7 @@ export const ReplayView = z
         statuses: ['failed', 'canceled'],
         since: '2030-01-31T12:00:00.000Z',
         until: '2030-02-01T12:00:00.000Z',
+        waiting: null,
         createdAt: '2030-02-01T12:00:00.000Z',
         endedAt: null,
         total: 1_200,
@@ -50,6 +58,7 @@ export function toReplayView(replay: Replay): z.infer<typeof ReplayView> {
     statuses: [...replay.statuses],
     since: toTime(replay.since),
     until: toTime(replay.until),
+    waiting: replay.fullOf === undefined ? null : { code: 'workspace_full', detail: REPLAY_WAITS[replay.fullOf] },
     createdAt: toTime(replay.createdAt),
     endedAt: replay.endedAt === undefined ? null : toTime(replay.endedAt),
     total: replay.total,

@@ -1,4 +1,4 @@
-import type { Replay } from '@herald/store/replays/replay-record';
+import { REPLAY_WAITS, type Replay } from '@herald/store/replays/replay-record';
 import { toDate } from '../output/time-text.ts';
 
 /** The result of a replay in one sentence, with the next command. */
@@ -29,10 +29,11 @@ export function toReplayFacts(replay: Replay) {
     ended: toDate(replay.endedAt),
     'looked at': `${replay.seen} of ${replay.total} deliveries`,
     replayed: replay.replayed,
+    waits: replay.fullOf && REPLAY_WAITS[replay.fullOf],
   };
 }
 
-export function toReplayJson({ endpointId, since, until, createdAt, endedAt, ...replay }: Replay) {
+export function toReplayJson({ endpointId, since, until, createdAt, endedAt, fullOf, ...replay }: Replay) {
   return {
     ...replay,
     receiverId: endpointId,
@@ -40,5 +41,6 @@ export function toReplayJson({ endpointId, since, until, createdAt, endedAt, ...
     until: new Date(until),
     createdAt: new Date(createdAt),
     endedAt: toDate(endedAt) ?? null,
+    ...(fullOf && { waits: REPLAY_WAITS[fullOf] }),
   };
 }

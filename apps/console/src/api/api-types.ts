@@ -2107,7 +2107,7 @@ export interface components {
          *     - `payload_not_kept`: The payload of the delivery is no longer kept: the service keeps none in its history.
          *     - `not_api_resolvable`: The `api_resolvable` of the action is false: a key of its workspace may not resolve it.
          *     - `stale_action_version`: Another action version is the current one.
-         *     - `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+         *     - `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
          *     - `validation_failed`: The input breaks rules. Nothing was changed.
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
@@ -2583,6 +2583,7 @@ export interface components {
          *       ],
          *       "since": "2030-01-31T12:00:00.000Z",
          *       "until": "2030-02-01T12:00:00.000Z",
+         *       "waiting": null,
          *       "createdAt": "2030-02-01T12:00:00.000Z",
          *       "endedAt": null,
          *       "total": 1200,
@@ -2609,6 +2610,11 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             until: string;
+            /** @description Why it sets no deliveries pending now: it goes on by itself once its workspace has room. Usually null. */
+            waiting: {
+                code: "workspace_full";
+                detail: string;
+            } | null;
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -4183,7 +4189,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -4998,7 +5018,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             /**
              * @description `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
@@ -5344,7 +5378,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -5500,7 +5534,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -5719,7 +5753,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -5825,7 +5859,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -6241,7 +6275,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */

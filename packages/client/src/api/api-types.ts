@@ -1043,6 +1043,7 @@ export interface components {
          *       ],
          *       "since": "2030-01-31T12:00:00.000Z",
          *       "until": "2030-02-01T12:00:00.000Z",
+         *       "waiting": null,
          *       "createdAt": "2030-02-01T12:00:00.000Z",
          *       "endedAt": null,
          *       "total": 1200,
@@ -1069,6 +1070,11 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             until: string;
+            /** @description Why it sets no deliveries pending now: it goes on by itself once its workspace has room. Usually null. */
+            waiting: {
+                code: "workspace_full" | (string & {});
+                detail: string;
+            } | null;
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -2383,7 +2389,7 @@ export interface components {
          *     - `payload_not_kept`: The payload of the delivery is no longer kept: the service keeps none in its history.
          *     - `not_api_resolvable`: The `api_resolvable` of the action is false: a key of its workspace may not resolve it.
          *     - `stale_action_version`: Another action version is the current one.
-         *     - `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+         *     - `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
          *     - `validation_failed`: The input breaks rules. Nothing was changed.
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
@@ -3015,7 +3021,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -3554,7 +3574,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             /**
              * @description `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
@@ -3857,7 +3891,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -4013,7 +4047,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -4232,7 +4266,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -4338,7 +4372,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -4754,7 +4788,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */

@@ -1,7 +1,16 @@
-import { DeliveryEvent, type DeliveryId, type EndpointId, type HistoryReader, type WorkspaceId } from '@herald/core';
+import {
+  DeliveryEvent,
+  WorkspaceFullError,
+  type DeliveryId,
+  type EndpointId,
+  type HistoryReader,
+  type WorkspaceId,
+} from '@herald/core';
 import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
+import type { RoomDeps } from '../memory/memory-guard.ts';
+import { LimitName, NO_LIMITS } from '../memory/workspace-accounts.ts';
 import { createDeliveryLists } from './delivery-lists.ts';
 import { createDeliveryReader } from './delivery-reader.ts';
 import { REDELIVER_LUA } from './redeliver-script.ts';
@@ -15,19 +24,20 @@ export type RedeliverReply =
   | { readonly kind: 'locked'; readonly endpointId: EndpointId; readonly reason: string };
 
 const RedeliverText = z.tuple(
-  [z.enum(['pending', 'missing', 'removed', 'disabled', 'locked', 'erased', 'not_kept'])],
+  [z.enum(['pending', 'missing', 'removed', 'disabled', 'locked', 'erased', 'not_kept', 'no_room'])],
   z.string(),
 );
 
-export type DeliveryLogDeps = ReplicatedStoreDeps & {
-  readonly keyspace: Keyspace;
-  /** Absent: nothing leaves Redis but what is over. */
-  readonly history?: HistoryReader | undefined;
-};
+export type DeliveryLogDeps = ReplicatedStoreDeps &
+  RoomDeps & {
+    readonly keyspace: Keyspace;
+    /** Absent: nothing leaves Redis but what is over. */
+    readonly history?: HistoryReader | undefined;
+  };
 
 /** The deliveries of a workspace, as its API shows them, and the redelivery that it can ask for. */
 export function createDeliveryLog(deps: DeliveryLogDeps) {
-  const { redis, keyspace, history } = deps;
+  const { redis, keyspace, history, limits = NO_LIMITS, findRefusal } = deps;
   const redeliver = defineReplicatedScript(deps, REDELIVER_LUA);
   const reader = createDeliveryReader({ redis, keyspace, history });
 
@@ -46,15 +56,23 @@ export function createDeliveryLog(deps: DeliveryLogDeps) {
     /**
      * Asks for one more attempt of the delivery, and enqueues it. One that has left Redis comes back in the same step.
      * `now` is epoch ms.
+     * @throws WorkspaceFullError or UnavailableError: Redis has no room for it
      */
     async redeliver(workspaceId: WorkspaceId, id: DeliveryId, now: number): Promise<RedeliverReply> {
       const keys = keyspace.of(workspaceId);
+      const refusal = findRefusal?.(workspaceId);
+      if (refusal) throw refusal;
+      const args = [keys.prefix, id, workspaceId, now, JSON.stringify(limits)];
       const run = async (past: readonly string[]) =>
-        RedeliverText.parse(await redeliver([keys.delivery(id)], [keys.prefix, id, workspaceId, now, ...past]));
+        RedeliverText.parse(await redeliver([keys.delivery(id)], [...args, ...past]));
       const reply = await run([]);
       const past = reply[0] === 'missing' ? await readPast(workspaceId, id) : [];
       const [kind, detail = '', reason = ''] = past.length > 0 ? await run(past) : reply;
       if (kind === 'pending') return { kind, event: DeliveryEvent.parse(detail) };
+      if (kind === 'no_room') {
+        const of = LimitName.parse(detail);
+        throw new WorkspaceFullError(of, limits[of]);
+      }
       if (kind === 'disabled') return { kind, endpointId: detail };
       if (kind === 'locked') return { kind, endpointId: detail, reason };
       return { kind };

@@ -2,7 +2,7 @@ import { PLATFORM } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { GROUP_OF_LUA } from '../keyspace/groups.ts';
-import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
+import { ACCOUNT_LUA, NO_ROOM_LUA, ROOM_LUA } from '../keyspace/account-lua.ts';
 import { ENDED_LUA } from '../logs/ended-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 import { RESTORE_LUA } from './restore-lua.ts';
@@ -12,24 +12,29 @@ export const REDELIVER_LUA = /* lua */ `
 -- waits as a test event, is enqueued when that attempt is recorded. One that has left Redis comes back in this step.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] workspace id   ARGV[4] now (ms)
--- ARGV[5] of one that Redis may lack: JSON of it, see RESTORE_LUA   ARGV[6] its body, '' for none
+-- ARGV[5] JSON of limits, see takeRoom
+-- ARGV[6] of one that Redis may lack: JSON of it, see RESTORE_LUA   ARGV[7] its body, '' for none
 -- Returns {'pending', event} | {'missing'} | {'removed'} (its endpoint is gone) | {'disabled', endpoint id}
--- | {'locked', endpoint id, reason of the lock, '' for none} | {'erased'} (its body is) | {'not_kept'} (so is its body).
+-- | {'locked', endpoint id, reason of the lock, '' for none} | {'erased'} (its body is) | {'not_kept'} (so is its body)
+-- | {'no_room', 'pending' | 'bytes' (of its workspace)}.
 local prefix, id, now = ARGV[1], ARGV[2], tonumber(ARGV[4])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${GROUP_OF_LUA}
 ${ACCOUNT_LUA}
+${ROOM_LUA}
+${NO_ROOM_LUA}
 ${LOG_LUA}
 ${ENDED_LUA}
 ${RESTORE_LUA}
 ${LOCK_LUA}
 local names = redis.call('HMGET', KEYS[1], 'x', 'e', 's', 'owe')
-local past = not names[1] and ARGV[5] and cjson.decode(ARGV[5]) or nil
+local past = not names[1] and ARGV[6] and cjson.decode(ARGV[6]) or nil
 if past then names = { past.transition, past.endpoint, '', false } end
 if not names[1] then return { 'missing' } end
 local transition = prefix .. 'x:' .. names[1]
 local facts = redis.call('HMGET', transition, 'ws', 'ev', 'erased')
+local hasBody = facts[1]
 if past and not facts[1] then facts = { past.workspace, past.event, false } end
 if facts[1] ~= ARGV[3] then return { 'missing' } end
 if facts[3] then return { 'erased' } end
@@ -41,7 +46,15 @@ if on ~= '1' then
   local lock = lockOf(prefix .. 'e:' .. names[2])
   return lock and { 'locked', names[2], lock } or { 'disabled', names[2] }
 end
-local refusal = past and restore(past, ARGV[6], ARGV[4])
+-- What is pending has its room already. A notice is the platform's.
+local isNew = not isNotice and names[3] ~= 'pending' and not names[4]
+local bytes = past and not hasBody and sizeOfTransition(#ARGV[7], past.deliveries) or 0
+local full = isNew and findNoRoom(ARGV[3], 1, bytes, cjson.decode(ARGV[5]), ARGV[4])
+if full then
+  writeAccounts()
+  return { 'no_room', full }
+end
+local refusal = past and restore(past, ARGV[7], ARGV[4])
 if refusal then return { refusal } end
 redis.call('HINCRBY', KEYS[1], 'owe', 1)
 for _, key in ipairs({ KEYS[1], KEYS[1] .. ':a' }) do redis.call('PERSIST', key) end

@@ -164,6 +164,23 @@ local function takeRoom(workspace, deliveries, bytes, limits, now)
 end
 `;
 
+/**
+ * Needs ROOM_LUA. `findNoRoom(workspace, deliveries, bytes, limits, now)` says why a workspace may not have so many
+ * deliveries and bytes more, as `takeRoom` does, and notes nothing.
+ */
+export const NO_ROOM_LUA = /* lua */ `
+local function findNoRoom(workspace, deliveries, bytes, limits, now)
+  local function isPast(name, more, limit)
+    if more == 0 or limit == 0 then return false end
+    return (tonumber(redis.call('ZSCORE', prefix .. name, workspace) or '') or 0) + more > limit
+  end
+  if isPast('pending', deliveries, limits.pending) then return 'pending' end
+  if not isPast('held', bytes, limits.bytes) then return nil end
+  leave(workspace, tonumber(now))
+  return isPast('held', bytes, limits.bytes) and 'bytes' or nil
+end
+`;
+
 /** Workspaces that one script looks at. */
 export const LEAVING_AT_ONCE = 50;
 

@@ -2,7 +2,7 @@ import { UnavailableError, WorkspaceFullError, type DomainError, type WorkspaceI
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readInfo } from '../redis/read-info.ts';
-import type { WorkspaceAccount, WorkspaceAccounts } from './workspace-accounts.ts';
+import type { WorkspaceAccount, WorkspaceAccounts, WorkspaceLimits } from './workspace-accounts.ts';
 
 /** Share of `maxmemory` from which the workspaces that hold the most are refused. */
 export const CROWDED_SHARE = 0.85;
@@ -14,6 +14,13 @@ const LOOK_EVERY_MS = 1_000;
 
 /** Why a workspace may not write more now; undefined while it may. No I/O. */
 export type FindRefusal = (workspaceId: WorkspaceId) => DomainError | undefined;
+
+/** What bounds whatever adds to a workspace. Default: nothing does. */
+export type RoomDeps = {
+  /** Of each workspace. */
+  readonly limits?: WorkspaceLimits;
+  readonly findRefusal?: FindRefusal;
+};
 
 /**
  * The workspaces that are refused: those that hold the most, largest first, as many as hold together so much of all as

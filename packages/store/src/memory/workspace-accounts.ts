@@ -19,6 +19,8 @@ export type WorkspaceLimits = {
 };
 
 export const NO_LIMITS: WorkspaceLimits = { pending: 0, bytes: 0 };
+/** Which of them a workspace has reached, as scripts reply. */
+export const LimitName = z.enum(['pending', 'bytes']);
 
 /** What a workspace holds. */
 export type WorkspaceAccount = {

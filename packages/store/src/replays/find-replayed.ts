@@ -20,7 +20,7 @@ type Entry = {
 };
 
 /** The place of the first body among the arguments of the script. */
-const FIRST_BODY = 8;
+const FIRST_BODY = 9;
 
 /** Finds the deliveries that a replay looks at next, in Redis and in history, oldest first. */
 export function createFindReplayed({ redis, keys, history }: FindReplayedDeps) {
@@ -32,7 +32,7 @@ export function createFindReplayed({ redis, keys, history }: FindReplayedDeps) {
     return places.map((place, index) => ({ ...place, isPresent: present[index] === 1 }));
   };
 
-  /** The arguments for the script, from its seventh on: none when the replay is not under way. */
+  /** The arguments for the script, from its eighth on: none when the replay is not under way. */
   return async function findReplayed(replayId: string, limit: number): Promise<string[]> {
     const fields = await redis.hgetall(keys.replay(replayId));
     if (fields.s !== 'running') return [];

@@ -1,7 +1,7 @@
 import { DEFAULT_ORDERING_TIMEOUT_MS } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
-import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
+import { ACCOUNT_LUA, NO_ROOM_LUA, ROOM_LUA } from '../keyspace/account-lua.ts';
 import { RESTORE_LUA } from '../deliveries/restore-lua.ts';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { ENDED_LUA } from '../logs/ended-lua.ts';
@@ -46,11 +46,12 @@ export const STEP_REPLAY_LUA = /* lua */ `
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)
 -- ARGV[1] prefix   ARGV[2] replay id   ARGV[3] now (ms)   ARGV[4] deliveries looked at in one step
 -- ARGV[5] most deliveries of the group that may be due   ARGV[6] time to live of a finished replay (ms)
--- ARGV[7] with history only: JSON of { lastAt, lastId ('' before the first step), total? (deliveries in history alone),
+-- ARGV[7] JSON of limits, see takeRoom; isRefused: Redis is too full for its workspace
+-- ARGV[8] with history only: JSON of { lastAt, lastId ('' before the first step), total? (deliveries in history alone),
 --   entries: [{ id, at, isGone? (neither has it), past? (see RESTORE_LUA), body? (its place in ARGV) }, ...] }, at most
---   ARGV[4] entries; fewer are the last ones   ARGV[8..] bodies
--- Returns {'stepped' | 'wait' (others must go first, or what was found has changed: look again) | 'ended', deliveries set
--- pending}.
+--   ARGV[4] entries; fewer are the last ones   ARGV[9..] bodies
+-- Returns {'stepped' | 'wait' (others must go first, its workspace is full, or what was found has changed: look again) | 'ended',
+-- deliveries set pending}. While its workspace is full, 'full' of the replay says of what.
 local prefix, now = ARGV[1], ARGV[3]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
@@ -58,6 +59,8 @@ ${LINE_LUA}
 ${ADVANCE_LUA}
 ${REPLAY_ORDER_LUA}
 ${ACCOUNT_LUA}
+${ROOM_LUA}
+${NO_ROOM_LUA}
 ${LOG_LUA}
 ${ENDED_LUA}
 ${RESTORE_LUA}
@@ -68,6 +71,7 @@ for index = 1, #flat, 2 do replay[flat[index]] = flat[index + 1] end
 
 local function finish(status, count)
   redis.call('HSET', KEYS[1], 's', status, 'end', now)
+  redis.call('HDEL', KEYS[1], 'full')
   redis.call('PEXPIRE', KEYS[1], ARGV[6])
   redis.call('ZREM', KEYS[2], ARGV[2])
   return { 'ended', count }
@@ -78,9 +82,17 @@ if replay.s ~= 'running' then
 end
 local endpoint = redis.call('HMGET', prefix .. 'e:' .. replay.e, 'on', 'ord', 'ordTo')
 if endpoint[1] ~= '1' then return finish('stopped', 0) end
+local limits = cjson.decode(ARGV[7])
+if limits.isRefused then
+  redis.call('HSET', KEYS[1], 'full', 'memory')
+  return { 'wait', 0 }
+end
 -- What waits for its turn, or for its next try, delays nobody.
 local group = groupOf(replay.e)
-if countDue(group, now) > tonumber(ARGV[5]) then return { 'wait', 0 } end
+if countDue(group, now) > tonumber(ARGV[5]) then
+  if replay.full then redis.call('HDEL', KEYS[1], 'full') end
+  return { 'wait', 0 }
+end
 
 -- The step begins after the last delivery looked at. Those of its own millisecond come in the order of their ids.
 local limit = tonumber(ARGV[4])
@@ -96,7 +108,7 @@ local function findInLog()
   return { unpack(found, 1, math.min(limit, #found)) }
 end
 
-local given = ARGV[7] and cjson.decode(ARGV[7])
+local given = ARGV[8] and cjson.decode(ARGV[8])
 if given then
   if (replay.lastAt or '') ~= given.lastAt or (replay.lastId or '') ~= given.lastId then return { 'wait', 0 } end
   for _, entry in ipairs(given.entries) do
@@ -111,16 +123,30 @@ if not found then return { 'stepped', 0 } end
 local entries, replayedIds = {}, {}
 local timeout = tonumber(endpoint[3] or '') or ${DEFAULT_ORDERING_TIMEOUT_MS}
 local join, settleTurns = createReplayOrder(replay.e, timeout, tonumber(now))
-local seen, replayed, lastAt, lastId = #found, 0, replay.lastAt, replay.lastId
+local function isReplayed(facts)
+  if not facts[1] or not string.find(',' .. replay.statuses .. ',', ',' .. facts[1] .. ',', 1, true) then return false end
+  local transition = prefix .. 'x:' .. facts[2]
+  return redis.call('HEXISTS', transition, 'body') == 1 and redis.call('HGET', transition, 'ev') ~= 'webhook.test'
+end
+local seen, replayed, restored, lastAt, lastId, full = 0, 0, 0, replay.lastAt, replay.lastId, nil
 for _, entry in ipairs(found) do
   local id, record = entry.id, prefix .. 'd:' .. entry.id
-  lastAt, lastId = entry.at, id
-  if entry.isPast and entry.past then restore(entry.past, ARGV[entry.body] or '', now) end
-  local facts = redis.call('HMGET', record, 's', 'x', 'o', 'owe')
-  local transition = prefix .. 'x:' .. (facts[2] or '')
-  local wanted = facts[1] and string.find(',' .. replay.statuses .. ',', ',' .. facts[1] .. ',', 1, true)
-  if wanted and redis.call('HEXISTS', transition, 'body') == 1
-    and redis.call('HGET', transition, 'ev') ~= 'webhook.test' then
+  local past, body = entry.isPast and entry.past, ARGV[entry.body or 0] or ''
+  local facts, bytes = redis.call('HMGET', record, 's', 'x', 'o', 'owe'), 0
+  local wanted = past or isReplayed(facts)
+  if past and redis.call('HEXISTS', prefix .. 'x:' .. past.transition, 'ev') == 0 then
+    bytes = sizeOfTransition(#body, past.deliveries)
+  end
+  full = wanted and findNoRoom(replay.ws, replayed + 1, restored + bytes, limits, now)
+  if full then break end
+  seen, restored, lastAt, lastId = seen + 1, restored + bytes, entry.at, id
+  if past then
+    restore(past, body, now)
+    facts = redis.call('HMGET', record, 's', 'x', 'o', 'owe')
+    wanted = isReplayed(facts)
+  end
+  if wanted then
+    local transition = prefix .. 'x:' .. facts[2]
     replayed = replayed + 1
     -- One that is owed and doesn't wait is in work: it is enqueued when its attempt is recorded.
     if not facts[4] or isWaiting(group, id) then replayedIds[#replayedIds + 1] = id end
@@ -135,6 +161,11 @@ for _, entry in ipairs(found) do
     leaveAt(transition, nil)
   end
 end
+if full and seen == 0 then
+  redis.call('HSET', KEYS[1], 'full', full)
+  writeAccounts()
+  return { 'wait', 0 }
+end
 local dueAt = settleTurns()
 for _, id in ipairs(replayedIds) do
   entries[#entries + 1] = { group, id, BACKGROUND + (dueAt[id] or now), replay.ws }
@@ -142,16 +173,17 @@ end
 -- One that ended without its lease may still wait.
 enqueue(entries, tonumber(now), 'NX')
 writeAccounts()
+if full then redis.call('HSET', KEYS[1], 'full', full) elseif replay.full then redis.call('HDEL', KEYS[1], 'full') end
 redis.call('HINCRBY', KEYS[1], 'seen', seen)
 redis.call('HINCRBY', KEYS[1], 'replayed', replayed)
 if given then
   -- What is in both was counted twice, and of very many not all were counted: in the end, all were looked at.
   local total, all = redis.call('HINCRBY', KEYS[1], 'total', given.total or 0), redis.call('HGET', KEYS[1], 'seen')
-  if seen < limit or tonumber(all) > total then redis.call('HSET', KEYS[1], 'total', all) end
+  if (seen < limit and not full) or tonumber(all) > total then redis.call('HSET', KEYS[1], 'total', all) end
 end
-if seen < limit then return finish('done', replayed) end
+if seen < limit and not full then return finish('done', replayed) end
 redis.call('HSET', KEYS[1], 'lastAt', lastAt, 'lastId', lastId)
-return { 'stepped', replayed }
+return { full and 'wait' or 'stepped', replayed }
 `;
 
 export const STOP_REPLAY_LUA = /* lua */ `#!lua flags=allow-oom
@@ -163,6 +195,7 @@ local facts = redis.call('HMGET', KEYS[1], 'ws', 's')
 if facts[1] ~= ARGV[2] then return 'missing' end
 if facts[2] ~= 'running' then return 'ended' end
 redis.call('HSET', KEYS[1], 's', 'stopped', 'end', ARGV[3])
+redis.call('HDEL', KEYS[1], 'full')
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 redis.call('ZREM', KEYS[2], ARGV[1])
 return 'stopped'

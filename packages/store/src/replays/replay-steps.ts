@@ -2,6 +2,8 @@ import type { HistoryReader } from '@herald/core';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keyspace/keys.ts';
+import type { RoomDeps } from '../memory/memory-guard.ts';
+import { NO_LIMITS } from '../memory/workspace-accounts.ts';
 import { CLAIM_IDS_LUA } from '../scripts/claim-script.ts';
 import { defineScript } from '../scripts/script.ts';
 import { createFindReplayed } from './find-replayed.ts';
@@ -18,13 +20,13 @@ export type ReplayStepsDeps = {
   readonly keepMs: number;
   /** Absent: nothing leaves Redis but what is over. */
   readonly history?: HistoryReader | undefined;
-};
+} & RoomDeps;
 
 const Ids = z.array(z.string());
 const StepReply = z.tuple([z.enum(['stepped', 'wait', 'ended']), z.number()]);
 
 /** The work of a worker on the replays of one shard. */
-export function createReplaySteps({ redis, keys, keepMs, history }: ReplayStepsDeps) {
+export function createReplaySteps({ redis, keys, keepMs, history, limits = NO_LIMITS, findRefusal }: ReplayStepsDeps) {
   const claim = defineScript(redis, CLAIM_IDS_LUA);
   const step = defineScript(redis, STEP_REPLAY_LUA);
   const findReplayed = history && createFindReplayed({ redis, keys, history });
@@ -38,7 +40,10 @@ export function createReplaySteps({ redis, keys, keepMs, history }: ReplayStepsD
      */
     async step(id: string, now: number) {
       const found = findReplayed ? await findReplayed(id, STEP) : [];
-      const args = [keys.prefix, id, now, STEP, DUE_LIMIT, keepMs, ...found];
+      const workspaceId = findRefusal && (await redis.hget(keys.replay(id), 'ws'));
+      const isRefused = workspaceId != null && findRefusal?.(workspaceId) !== undefined;
+      const room = JSON.stringify({ ...limits, isRefused });
+      const args = [keys.prefix, id, now, STEP, DUE_LIMIT, keepMs, room, ...found];
       const [kind, replayed] = StepReply.parse(await step([keys.replay(id), keys.replays], args));
       return { kind, replayed };
     },

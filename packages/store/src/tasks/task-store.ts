@@ -16,8 +16,8 @@ import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/rep
 import { GLOBAL_KEYS, type Keyspace, type ShardKeys } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import { TASK_BYTES } from '../keyspace/account-lua.ts';
-import type { FindRefusal } from '../memory/memory-guard.ts';
-import { NO_LIMITS, type WorkspaceLimits } from '../memory/workspace-accounts.ts';
+import type { RoomDeps } from '../memory/memory-guard.ts';
+import { LimitName, NO_LIMITS } from '../memory/workspace-accounts.ts';
 import { newRevision } from '../redis/revision.ts';
 import { demandReplicated } from '../scripts/await-replication.ts';
 import { createLogReader, type TimeRange } from '../logs/log-reader.ts';
@@ -55,21 +55,15 @@ export type WorkspaceTaskPage = {
 /** Records that a page looks at in all: a filter that matches nothing must come to an end. */
 const LOOKED_AT_LIMIT = 2_000;
 
-export type TaskStoreDeps = ReplicatedStoreDeps & {
-  readonly keyspace: Keyspace;
-  readonly retention: TaskRetention;
-  /** Of each workspace. Default: none. */
-  readonly limits?: WorkspaceLimits;
-  /** Why a workspace may not write now. Default: it may. */
-  readonly findRefusal?: FindRefusal;
-  /** Epoch ms. Default: this machine's clock. */
-  readonly now?: () => number;
-};
+export type TaskStoreDeps = ReplicatedStoreDeps &
+  RoomDeps & {
+    readonly keyspace: Keyspace;
+    readonly retention: TaskRetention;
+    /** Epoch ms. Default: this machine's clock. */
+    readonly now?: () => number;
+  };
 
-const CreateReply = z.union([
-  z.tuple([z.enum(['created', 'exists'])]),
-  z.tuple([z.literal('no_room'), z.enum(['pending', 'bytes'])]),
-]);
+const CreateReply = z.union([z.tuple([z.enum(['created', 'exists'])]), z.tuple([z.literal('no_room'), LimitName])]);
 const AddMessageReply = z.enum(['added', 'full', 'missing', 'done', 'canceled', 'no_room']);
 const ResolveReply = z.enum(['resolved', 'conflict']);
 

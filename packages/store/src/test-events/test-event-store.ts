@@ -1,5 +1,6 @@
 import {
   ReceiverLockedError,
+  WorkspaceFullError,
   type DeliveryId,
   type EndpointId,
   type TaskEventName,
@@ -11,6 +12,8 @@ import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { LockedReply } from '../endpoints/endpoint-patch.ts';
+import type { RoomDeps } from '../memory/memory-guard.ts';
+import { LimitName, NO_LIMITS } from '../memory/workspace-accounts.ts';
 import { defineScript } from '../scripts/script.ts';
 import { CLAIM_TEST_EVENT_LUA, CREATE_TEST_EVENT_LUA } from './test-event-scripts.ts';
 
@@ -30,20 +33,27 @@ export type TestEventStoreDeps = {
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
   readonly retention: DeliveryRetention;
-};
+} & RoomDeps;
 
-const CreateReply = z.union([z.tuple([z.enum(['created', 'missing'])]), LockedReply]);
+const CreateReply = z.union([
+  z.tuple([z.enum(['created', 'missing'])]),
+  z.tuple([z.literal('no_room'), LimitName]),
+  LockedReply,
+]);
 const ClaimReply = z.enum(['claimed', 'taken', 'settled', 'missing']);
 
-export function createTestEventStore({ redis, keyspace, retention }: TestEventStoreDeps) {
+export function createTestEventStore(deps: TestEventStoreDeps) {
+  const { redis, keyspace, retention, limits = NO_LIMITS, findRefusal } = deps;
   const create = defineScript(redis, CREATE_TEST_EVENT_LUA);
   const claim = defineScript(redis, CLAIM_TEST_EVENT_LUA);
   return {
     /**
      * `missing`: there is no such endpoint.
-     * @throws ReceiverLockedError
+     * @throws ReceiverLockedError, WorkspaceFullError or UnavailableError: Redis has no room for it
      */
     async create({ transitionId, deliveryId, endpointId, workspaceId, body, sampleOf, createdAt }: TestEvent) {
+      const refusal = findRefusal?.(workspaceId);
+      if (refusal) throw refusal;
       const keys = keyspace.of(workspaceId);
       const reply = await create(
         [
@@ -54,11 +64,13 @@ export function createTestEventStore({ redis, keyspace, retention }: TestEventSt
         ],
         [
           ...[transitionId, deliveryId, endpointId, workspaceId, createdAt, body, retention.logMs, keys.prefix],
+          JSON.stringify(limits),
           ...(sampleOf === undefined ? [] : [sampleOf]),
         ],
       );
-      const [kind, reason] = CreateReply.parse(reply);
-      if (kind === 'locked') throw new ReceiverLockedError(endpointId, reason);
+      const [kind, why] = CreateReply.parse(reply);
+      if (kind === 'locked') throw new ReceiverLockedError(endpointId, why);
+      if (kind === 'no_room') throw new WorkspaceFullError(why, limits[why]);
       return kind;
     },
     /** `taken`: it was claimed before, and must not be sent again. */

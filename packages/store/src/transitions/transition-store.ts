@@ -19,8 +19,8 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import { readFactValue, writeFactValue } from '../keyspace/fact-value.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { COUNTED_TASK_FIELDS } from '../keyspace/account-lua.ts';
-import type { FindRefusal } from '../memory/memory-guard.ts';
-import { NO_LIMITS, type WorkspaceLimits } from '../memory/workspace-accounts.ts';
+import type { RoomDeps } from '../memory/memory-guard.ts';
+import { LimitName, NO_LIMITS } from '../memory/workspace-accounts.ts';
 import { batchCalls } from '../scripts/batch-calls.ts';
 import { defineScript, ScriptCommandError } from '../scripts/script.ts';
 import { changeFields, DECIDING_FIELDS, readTask, type RecordChange } from '../tasks/task-record.ts';
@@ -80,7 +80,6 @@ export type CommitReply =
   | { readonly kind: 'accepted'; readonly canceled: number };
 
 const CommitReplies = z.array(z.tuple([z.enum(['accepted', 'conflict', 'full', 'no_room', 'failed'])], z.unknown()));
-const LimitName = z.enum(['pending', 'bytes']);
 const COUNTED: ReadonlySet<string> = new Set(COUNTED_TASK_FIELDS);
 /** Roughly how much longer than a delivery a transition takes Redis. */
 const TRANSITION_WEIGHT = 4;
@@ -92,15 +91,11 @@ type TaskKeys = { readonly task: string; readonly facts: string; readonly factKe
 /** A commit as the script takes it, and the number of its deliveries. */
 type CommitInput = { readonly input: object; readonly body: string; readonly deliveries: number };
 
-export type TransitionStoreDeps = {
+export type TransitionStoreDeps = RoomDeps & {
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
   readonly taskRetention: TaskRetention;
   readonly deliveryRetention: DeliveryRetention;
-  /** Of each workspace. Default: none. */
-  readonly limits?: WorkspaceLimits;
-  /** Why a workspace may not write now. Default: it may. */
-  readonly findRefusal?: FindRefusal;
   readonly now: () => number;
 };
 
