@@ -1,3 +1,4 @@
+import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gauge';
 import { addClockGauge } from '@herald/store/clock/add-clock-gauge';
 import { addServiceGauges } from '@herald/store/service-state/add-service-gauges';
 import { createApiMetrics } from '../../apps/api/src/reports/create-api-metrics.ts';
@@ -53,6 +54,7 @@ ${table(only(worker))}
 function fill(registry: Registry): Map<string, string[]> {
   addServiceGauges(registry);
   addClockGauge(registry, () => 0);
+  addCertificateGauge(registry, {});
   const metrics = registry.getMetricsAsArray() as (ReturnType<Registry['getMetricsAsArray']>[number] & Labelled)[];
   return new Map(
     metrics

@@ -151,6 +151,10 @@ test.concurrent('with PostgreSQL away, API and worker start ready with a warning
     );
   }
   expect(worker.running.output()).toContain('"history.migrated"');
+  const { names, sum } = await scrape(worker.origin);
+  // A server that is away is no schema that can't be brought up to date.
+  const failures = 'herald_history_migration_failures_total';
+  expect([names.has(failures), sum(failures)]).toEqual([true, 0]);
 });
 
 test.each(ROLES)('SIGTERM ends the %s at once while it waits, and while it looks', async (role) => {

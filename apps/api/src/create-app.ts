@@ -64,13 +64,17 @@ const CONSOLE_FOLDER = join(import.meta.dirname, '../../console/dist');
 /** What is at the port of customers and executors. A key is checked before a body is read. */
 export function createApp(context: AppContext): Express {
   const { config, logger, apiKeys, audit, now } = context;
+  const noteKeyUse = createNoteKeyUse({ writeLastUse: apiKeys.writeLastUse, logger, now });
   const judge = createAccessJudge({
     findKey: apiKeys.find,
     findLink: context.findLink,
     isDataHere: context.shards.isHere,
     mayOperatorsWrite: config.operator?.canWrite === true,
     failures: createFailureLimiter(KEY_FAILURES_PER_MINUTE, now),
-    noteUse: createNoteKeyUse({ writeLastUse: apiKeys.writeLastUse, logger, now }),
+    noteUse: (key) => {
+      noteKeyUse(key);
+      context.metrics.keys.used(key);
+    },
   });
   const limits = [createBodyLimit(), createRateLimit(config.rateLimit, context.sendRateLimitCommand)];
   const idempotency = createIdempotency({ records: context.idempotencyRecords, logger });

@@ -1,11 +1,13 @@
 import type { ApiConfig } from '@herald/config/api-config';
 import type { Finding } from '@herald/runtime/findings/finding';
+import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gauge';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
 import { addTracing } from '@herald/runtime/tracing/add-tracing';
 import { openClock } from '@herald/store/clock/open-clock';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createHistoryMark, findHistoryNotSet } from '@herald/store/moving/history-mark';
+import { findCertificateEnd } from '@herald/store/redis/connect-redis';
 import { openConnections } from '@herald/store/redis/open-connections';
 import { logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
@@ -39,6 +41,7 @@ export async function openBase({ config, logger, resources, giveUp, weaknesses }
   const isForOperators = config.operator !== undefined || config.metricsToken !== undefined;
   const operatorRedis = isForOperators ? await connections.open('herald-api-operators') : undefined;
   const { shardCount } = config;
+  addCertificateGauge(metrics.registry, { redis: () => findCertificateEnd(redis) });
   const clock = await openClock(redis, connections, metrics.registry, logger);
   resources.add('clock', clock.stop);
   const shards = await openShards({

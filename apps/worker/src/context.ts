@@ -4,6 +4,7 @@ import { PLATFORM } from '@herald/core';
 import type { Finding } from '@herald/runtime/findings/finding';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
+import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gauge';
 import { addTracing } from '@herald/runtime/tracing/add-tracing';
 import { openClock } from '@herald/store/clock/open-clock';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
@@ -19,6 +20,8 @@ import { createServiceStateReader } from '@herald/store/service-state/create-ser
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { startMemoryGuard } from '@herald/store/memory/memory-guard';
 import { createWorkspaceAccounts } from '@herald/store/memory/workspace-accounts';
+import { findCertificateEnd } from '@herald/store/redis/connect-redis';
+import { findTrustEnd } from '@herald/egress/create-trust';
 import { openShards } from '@herald/store/upgrade/open-shards';
 import { createDecryptedCache, createMakeAttempt, createSigningKeyCache } from './deliver.ts';
 import { openEgress } from './egress.ts';
@@ -58,6 +61,8 @@ export async function openContext({ config, logger, resources, giveUp, weaknesse
   resources.add('connections', connections.close);
   const redis = await connections.open('herald-worker');
   const queueRedis = await connections.open('herald-worker-queue');
+  const caEnd = config.egress.caPem === undefined ? undefined : findTrustEnd(config.egress.caPem);
+  addCertificateGauge(metrics.registry, { redis: () => findCertificateEnd(redis), egress_ca: () => caEnd });
   const clock = await openClock(redis, connections, metrics.registry, logger);
   resources.add('clock', clock.stop);
   const { now } = clock;

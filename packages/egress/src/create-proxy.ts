@@ -5,8 +5,9 @@ import { checkServerIdentity, connect as connectTls, TLSSocket, type SecureConte
 import type { UnreachableReason } from '@herald/core';
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import { canonicalAddress, type AddressPolicy } from './address-policy.ts';
+import { createTrust } from './create-trust.ts';
 import { createLookup } from './create-lookup.ts';
-import { createTrust, createDirectConnector, dial, type Connector, type Lookup } from './dial.ts';
+import { createDirectConnector, dial, type Connector, type Lookup } from './dial.ts';
 import type { ProxyAddress } from './egress-env.ts';
 import {
   BlockedAddressError,

@@ -1,8 +1,6 @@
 import type { TimeoutPhase } from '@herald/core';
-import { X509Certificate } from 'node:crypto';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { canonicalAddress, type AddressPolicy } from './address-policy.ts';
 import { BlockedAddressError, EgressFailedError, LookupFailedError } from './egress-errors.ts';
 
@@ -305,21 +303,4 @@ async function connectDirectly(
 
 function canonical(address: string): string {
   return canonicalAddress(address) ?? address;
-}
-
-/**
- * The authorities to trust: the usual ones, and one more. Make one for all connections: to read the authorities for each
- * takes longer than the handshake.
- */
-export function createTrust(caPem: string | undefined): SecureContext {
-  return createSecureContext(caPem === undefined ? {} : { ca: [...getCACertificates('default'), checkPem(caPem)] });
-}
-
-/** OpenSSL silently ignores a file without a certificate, and every delivery would fail later. */
-function checkPem(pem: string): string {
-  try {
-    return new X509Certificate(pem).toString() && pem;
-  } catch (cause) {
-    throw new Error('an additional certificate authority is not a PEM certificate', { cause });
-  }
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
+import { scrape } from '../../support/metrics.ts';
 import { startHerald } from '../../support/start-herald.ts';
 
 import.meta.jest.setTimeout(120_000);
@@ -24,5 +25,9 @@ test.each(['sentinel', 'cluster'] as const)(
     const client = createDeliveryClient(workspace);
     await client.waitForStatus((await client.emit()).to(registered), 'delivered', 30_000);
     expect((await workspace.sendTest(registered.id)).body).toMatchObject({ delivered: true });
+    const [worker] = herald.workers;
+    // Of a certificate that was made for this test.
+    const left = (await scrape(worker?.origin ?? '')).sum('herald_certificate_ends_seconds', { of: 'redis' });
+    expect(left).toBeGreaterThan(0);
   },
 );

@@ -95,7 +95,10 @@ test.each<{ when: string; database: string; user?: string; sentence: RegExp }>([
 test('a user without rights is refused; one who may read can read, and not write', async () => {
   const pool = await createDatabase('rights', 'CREATE ROLE reader LOGIN');
   const reader = open(urlOf('rights', 'reader'));
-  await expect(prepareHistory(reader, 'write')).rejects.toThrow(/lacks a right/);
+  let failures = 0;
+  const noteFailure = () => failures++;
+  await expect(prepareHistory(reader, 'write', undefined, noteFailure)).rejects.toThrow(/lacks a right/);
+  expect(failures).toBe(1);
   await prepareHistory(pool, 'write');
   await expect(prepareHistory(reader, 'read')).rejects.toThrow(/lacks a right/);
   await pool.query('GRANT USAGE ON SCHEMA herald TO reader');

@@ -1,5 +1,7 @@
 import { createDataMetrics } from '@herald/store/shards/create-data-metrics';
 import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
+import type { ApiKey } from '@herald/store/api-keys/api-key-store';
+import { Gauge } from '@prometheus-io/client';
 import { EVENT_NAMES } from '@herald/core';
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
@@ -21,6 +23,7 @@ export function createApiMetrics() {
     data: createDataMetrics(registry),
     listening: createListenMetrics(registry),
     history: createHistoryMetrics(registry),
+    keys: createKeyMetrics(registry, Date.now),
   };
 }
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
@@ -38,6 +41,34 @@ function createHistoryMetrics(registry: MetricsRegistry) {
       [],
       [{}],
     ),
+  };
+}
+
+/** A key that was used within this time is one that somebody works with, in ms. */
+const IN_USE_MS = 3_600_000;
+
+/**
+ * Shows when executor keys end: nobody reports any more then. Those of workspaces are their customers' affair.
+ * @param now epoch ms
+ */
+export function createKeyMetrics(registry: MetricsRegistry, now: () => number) {
+  const inUse = new Map<string, { readonly expiresAt: number; readonly usedAt: number }>();
+  new Gauge({
+    name: 'herald_executor_key_ends_seconds',
+    help: 'For how long the executor key that ends first is still valid, of those that this process saw within the last hour. Absent: none of them ends.',
+    registers: [registry],
+    collect() {
+      const at = now();
+      for (const [id, { usedAt }] of inUse) if (at - usedAt > IN_USE_MS) inUse.delete(id);
+      const ends = [...inUse.values()].map(({ expiresAt }) => expiresAt);
+      if (ends.length === 0) this.remove();
+      else this.set((Math.min(...ends) - at) / 1_000);
+    },
+  });
+  return {
+    used: ({ id, scopes, expiresAt }: Pick<ApiKey, 'id' | 'scopes' | 'expiresAt'>): void => {
+      if (expiresAt !== undefined && scopes.includes('execute')) inUse.set(id, { expiresAt, usedAt: now() });
+    },
   };
 }
 

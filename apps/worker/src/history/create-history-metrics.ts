@@ -21,6 +21,10 @@ export function createHistoryMetrics(registry: MetricsRegistry, settledForMs: nu
   return {
     moved: count('herald_history_moved_total', 'Settled deliveries that this worker moved to the history.'),
     failed: count('herald_history_failures_total', 'Rounds of moving that failed; Redis keeps the deliveries.'),
+    migrationFailed: count(
+      'herald_history_migration_failures_total',
+      'Times that the schema of the history could not be brought up to date.',
+    ),
     damaged: count(
       'herald_history_damaged_total',
       'Settled deliveries that could not be read, or that PostgreSQL refused; they stay in Redis.',

@@ -60,6 +60,7 @@ export async function openHistory(deps: OpenHistoryDeps) {
     use: 'write',
     readUser: async () => ({ dataId, historyId: await mark.read() }),
     note: mark.note,
+    onMigrationFailed: metrics.migrationFailed,
     onMigrated: (migrations) => {
       logger.info('history.migrated', { migrations: migrations.join(',') });
     },

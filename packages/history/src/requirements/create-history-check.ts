@@ -10,6 +10,8 @@ export type HistoryCheckDeps = {
   /** Notes which history the data has, unless that is known. Returns which one it has. Absent: nothing is noted. */
   readonly note?: (historyId: string) => Promise<string>;
   readonly onMigrated?: (migrations: readonly string[]) => void;
+  /** Hears of a schema that could not be brought up to date, each time. */
+  readonly onMigrationFailed?: () => void;
 };
 
 /** After an answer it is taken for usable for so long, in ms. */
@@ -20,7 +22,7 @@ const LIMITS = { statementMs: 5_000 };
  * Whether the history is there, and is that of this data. It asks PostgreSQL again and again, also while nothing moves: the
  * server may be replaced by another while this process runs.
  */
-export function createHistoryCheck({ pool, use, readUser, note, onMigrated }: HistoryCheckDeps) {
+export function createHistoryCheck({ pool, use, readUser, note, onMigrated, onMigrationFailed }: HistoryCheckDeps) {
   let usableId: string | undefined;
   let checkedAt = -Infinity;
   let checking: Promise<void> | undefined;
@@ -32,7 +34,7 @@ export function createHistoryCheck({ pool, use, readUser, note, onMigrated }: Hi
       if (rows[0]?.id === usableId) return;
     }
     usableId = undefined;
-    const { ran, historyId } = await prepareHistory(pool, use, user);
+    const { ran, historyId } = await prepareHistory(pool, use, user, onMigrationFailed);
     if (ran.length > 0) onMigrated?.(ran);
     // Two workers may have begun with two histories.
     if (note && (await note(historyId)) !== historyId) throw new HistoryRefusal(OTHER_HISTORY);

@@ -42,12 +42,14 @@ export type PreparedHistory = { readonly ran: readonly string[]; readonly histor
  * Makes sure that this process can use the history. `write` brings its schema up to date, and takes a history that is of no
  * data yet; `read` changes nothing.
  * @param user undefined: whoever it is
+ * @param onMigrationFailed called before it throws, when it could not bring the schema up to date
  * @throws HistoryRefusal with what to change, or the error of a server that is away
  */
 export const prepareHistory = (
   pool: HistoryPool,
   use: 'read' | 'write',
   user?: HistoryUser,
+  onMigrationFailed?: () => void,
 ): Promise<PreparedHistory> =>
   // The migrations change settings of the connection.
   inClient(pool, false, async (client) => {
@@ -56,7 +58,12 @@ export const prepareHistory = (
     if (missing.length > 0 && use === 'read') {
       throw new HistoryRefusal('the history lacks its schema; run "herald history migrate", or start a worker');
     }
-    const ran = missing.length > 0 ? await runMigrations(client) : [];
+    const migrate = () =>
+      runMigrations(client).catch((error: unknown) => {
+        onMigrationFailed?.();
+        throw error;
+      });
+    const ran = missing.length > 0 ? await migrate() : [];
     await demandRights(client, use);
     if (use === 'write' && user) await client.query(SQL.CLAIM_INSTALLATION, [user.dataId]);
     return { ran, historyId: await identify(client, user) };

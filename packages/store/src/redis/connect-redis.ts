@@ -207,6 +207,17 @@ export function mastersOf(redis: RedisClient): readonly Redis[] {
   return redis instanceof Cluster ? redis.nodes('master') : [redis];
 }
 
+/** When the certificate of these servers that ends first does, epoch ms; undefined without TLS, or while none is connected. */
+export function findCertificateEnd(redis: RedisClient): number | undefined {
+  const ends = mastersOf(redis)
+    // A node to which nobody has connected yet has no stream.
+    .map(({ stream }: { readonly stream?: Redis['stream'] }) => stream)
+    .flatMap((stream) => (stream && 'getPeerCertificate' in stream ? [stream.getPeerCertificate()] : []))
+    // One that was closed has no certificate any more.
+    .flatMap(({ valid_to: end }: { valid_to?: string }) => (end === undefined ? [] : [Date.parse(end)]));
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}
+
 function createClient(target: RedisTarget, use: ConnectionUse, name: string): RedisClient {
   const options: Settings = { ...OPTIONS[use], ...TIMES, connectionName: name, lazyConnect: true };
   const ownOptions: Settings = {
