@@ -194,6 +194,15 @@ describe('herald deliveries', () => {
     expect(await list(...of)).toEqual([second, first]);
     expect(await list('--workspace', workspace.id)).toEqual([second, first]);
     expect(await list('--task', delivered.taskId)).toEqual([first]);
+    const { transitionId } = delivered;
+    expect(await list('--transition', transitionId)).toEqual([first]);
+    expect(await list('--transition', transitionId, '--status', 'failed')).toEqual([]);
+    expect(await list('--transition', `trn_${'a'.repeat(32)}`)).toEqual([]);
+    const path = `/api/public/deliveries?transitionId=${transitionId}`;
+    expect(await herald.request('GET', path, { key: workspace.key })).toMatchObject({
+      status: 200,
+      body: { deliveries: [{ id: first }], nextCursor: null },
+    });
     expect(await list(...of, '--status', 'pending')).toEqual([second]);
     expect(await list(...of, '--event', 'task.canceled')).toEqual([]);
     expect(await list(...of, '--since', '1h')).toHaveLength(2);
@@ -336,8 +345,9 @@ test.each<[string, readonly string[], RegExp]>([
     /^error: there is no delivery/,
   ],
   ['an unknown replay', ['replay', 'show', `rpl_${'0'.repeat(24)}`], /^error: there is no replay/],
-  ['a list of everything', ['deliveries', 'list'], /--receiver, --task or --workspace/],
+  ['a list of everything', ['deliveries', 'list'], /--receiver, --task, --transition or --workspace/],
   ['an unknown status', ['deliveries', 'list', '--status', 'lost'], /pending, delivered, failed, canceled/],
+  ['a transition that is none', ['deliveries', 'list', '--transition', 'trn_a'], /must be the id of a transition/],
   ['a time that is none', ['deliveries', 'list', '--status', 'failed', '--since', 'lately'], /such as 2h or 3d/],
   ['two things to list', ['deliveries', 'list', '--workspace', 'w', '--receiver', UNKNOWN], /cannot be used with/],
   ['a limit beyond bounds', ['deliveries', 'list', '--workspace', 'w', '--limit', '0'], /from 1 to 1000/],

@@ -11,6 +11,7 @@ import type { WorkspaceClient } from '../../support/workspace-client.ts';
 
 import.meta.jest.setTimeout(90_000);
 
+const FINDER = 'Find a delivery, Task or receiver by its id';
 const WAYS: readonly { way: Way }[] = [{ way: 'pointer' }, { way: 'keyboard' }];
 
 describeWithBrowser('a customer with the console', () => {
@@ -298,6 +299,10 @@ describeWithBrowser('a customer with the console', () => {
     const [second = '', first = ''] = deliveries.map((delivery) => delivery.id);
     await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, 'keyboard');
     await user.sees('after dlv_');
+    await user.type(FINDER, (await client.read(first)).transitionId, 'searchbox');
+    await user.page.keyboard.press('Enter');
+    await waitFor('the page of its Task', () => user.page.url().endsWith(task.id));
+    await user.go(`/console/receivers/${registered.id}`);
     await user.press('link', `dlv_…${first.slice(-6)}`);
     await waitFor('the delivery before it', () => user.page.url().endsWith(first));
     await user.go(`/console/deliveries/${second}`);

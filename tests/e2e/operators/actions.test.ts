@@ -1,6 +1,6 @@
 import { waitFor } from '@herald/test-kit';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
-import { readDelivery } from '../../support/delivery-state.ts';
+import { readDelivery, shardKeys } from '../../support/delivery-state.ts';
 import { auditTrailOf } from '../../support/audit-trail-of.ts';
 import { createOperatorClient, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
@@ -71,6 +71,10 @@ test('promoting a delayed delivery, or retrying a failed one, makes one attempt 
   await using scene = await startScene({ OPERATOR_WRITE: 'true' });
   const { herald, receiver, delayed, failed } = scene;
   const operator = createOperatorClient(herald);
+  // The board finds a job by the id in the body of its event, too.
+  const transitionId = await herald.redis.hget(shardKeys().delivery(delayed.deliveryId), 'x');
+  const byTransition = await operator.readJob('deliveries', transitionId ?? '');
+  expect(byTransition).toMatchObject({ job: { id: delayed.deliveryId } });
   const seen = receiver.requests.length;
   const before = await readDelivery(herald.redis, delayed.deliveryId);
   expect((await operator.act('PUT', `/api/queues/deliveries/${delayed.deliveryId}/promote`)).status).toBe(204);

@@ -152,6 +152,18 @@ describe('the search', () => {
     expect(await searchFor().find('nowhere')).toEqual({ found: [], isComplete: true });
   });
 
+  test('finds workspaces by a part of their name, also those that have only Tasks, the whole name first', async () => {
+    const [first, second, third] = ['ws_Globex', 'ws_globex_two', 'ws_other_globex'];
+    await engine.register({ workspaceId: second, url: 'https://a.example/in' });
+    await (await engine.createTask(third)).accept([], START);
+    await engine.register({ workspaceId: first, url: 'https://globex.example/in' });
+    const idsOf = async (text: string) => (await searchFor().find(text)).found.map(({ kind, id }) => `${kind} ${id}`);
+    const workspaces = [first, second, third].map((id) => `workspace ${id}`);
+    expect((await idsOf('GLOBEX')).sort()).toEqual(['host globex.example', ...workspaces].sort());
+    expect((await idsOf(second))[0]).toBe(`workspace ${second}`);
+    expect(await idsOf('ws_globex_t')).toEqual([`workspace ${second}`]);
+  });
+
   test('finds what an id names, and knows that there is no other', async () => {
     const { id, workspaceId } = await engine.register();
     await expect(searchFor().find(id)).resolves.toMatchObject({

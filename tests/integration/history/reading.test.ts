@@ -58,6 +58,20 @@ test.each([1, 3, 7, 100])('a list goes on in history, with pages of %i', async (
   expect(await walk(receiver, limit)).toEqual(newestFirst([...ids, ...present]));
 });
 
+test('the deliveries of a transition are found in Redis, and in the history when they have left', async () => {
+  const { ids, workspaceId } = await settleMany(2);
+  const [id = ''] = ids;
+  const { transitionId } = (await engine.load(id)).delivery;
+  const listed = async (of = workspaceId, more = {}) =>
+    (await engine.log.listByWorkspace(of, { transitionId, ...more }, 50)).deliveries.map((each) => each.id);
+  for (const place of ['Redis', 'history']) {
+    expect({ place, ids: await listed() }).toEqual({ place, ids: [id] });
+    expect(await listed(workspaceId, { status: 'failed' })).toEqual([]);
+    expect(await listed(newWorkspaceId())).toEqual([]);
+    await engine.move();
+  }
+});
+
 test('many of one millisecond come each once, also where the page ends between them', async () => {
   const { receiver, ids } = await settleMany(
     9,

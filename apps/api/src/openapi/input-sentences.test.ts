@@ -381,6 +381,10 @@ const QUERIES: Readonly<Record<string, readonly Row[]>> = {
       { receiver: 'task_01kes8t4a0q3m1y5b9z7x2c6vd' },
       'receiver must be the id of a receiver, such as wh_01kes8t4a0q3m1y5b9z7x2c6vd, or of a callback (cb_…)',
     ],
+    [
+      { transitionId: 'trn_' },
+      'transitionId must be the id of a transition, such as trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw',
+    ],
     [{ task: '1' }, 'task must be the id of a Task, such as task_01kes8t4a0q3m1y5b9z7x2c6vd'],
     [{ receiverId: CALLBACK }, 'receiverId must be the id of a receiver, such as wh_01kes8t4a0q3m1y5b9z7x2c6vd'],
     [{ callbackId: RECEIVER }, 'callbackId must be the id of a callback, such as cb_01kes8t4a0q3m1y5b9z7x2c6vd'],

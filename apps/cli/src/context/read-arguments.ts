@@ -1,4 +1,4 @@
-import { ID_PATTERNS, PlatformReason, readDuration, WorkspaceIdText } from '@herald/core';
+import { ID_PATTERNS, PlatformReason, readDuration, TransitionIdText, WorkspaceIdText } from '@herald/core';
 import { readInteger } from '@herald/runtime/env/env';
 import { SHARD_LIMIT } from '@herald/store/keyspace/shards';
 import { InvalidArgumentError } from 'commander';
@@ -34,6 +34,10 @@ export const readReceiverId = idReader('receiver', 'wh_01m7wyndtadddfeszmz5b3xx5
 export const readDeliveryId = idReader('delivery', 'dlv_ixeizp4snsuommspdcs6oacmpu52wjbz');
 export const readReplayId = idReader('replay', 'rpl_00112233445566778899aabb');
 export const readPortalLinkId = idReader('portal_link', 'plk_0123456789abcdef');
+export const readTransitionId = argumentReader(
+  (text) => (TransitionIdText.safeParse(text).success ? text : undefined),
+  'must be the id of a transition, such as trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw',
+);
 export const readTaskId = idReader('task', 'task_01m7wyndw5y43hayb4b4kprxx8');
 
 const CALLBACK_ID = /^cb_[0-9a-hjkmnp-tv-z]{26}$/;

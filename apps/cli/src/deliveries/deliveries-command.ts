@@ -13,6 +13,7 @@ import {
   readEndpointId,
   readLimit,
   readTaskId,
+  readTransitionId,
   timeReader,
   readWorkspace,
 } from '../context/read-arguments.ts';
@@ -54,9 +55,18 @@ export function createDeliveriesCommand({ openHerald, output, recordAct, startPr
         .conflicts(['receiver', 'task']),
     )
     .addOption(
+      new Option(
+        '--transition <id>',
+        'of this transition (trn_…), the id in the body; with --workspace in the history too',
+      )
+        .argParser(readTransitionId)
+        .conflicts(['task']),
+    )
+    .addOption(
       new Option('--notices', 'the notices to the platform, of all workspaces').conflicts([
         'receiver',
         'task',
+        'transition',
         'workspace',
       ]),
     )
@@ -74,9 +84,11 @@ export function createDeliveriesCommand({ openHerald, output, recordAct, startPr
       ),
     )
     .action(async ({ json, ...wanted }: JsonOption & DeliveriesWanted, command: Command) => {
-      const isNarrow = wanted.receiver ?? wanted.task ?? wanted.workspace;
+      const isNarrow = wanted.receiver ?? wanted.task ?? wanted.transition ?? wanted.workspace;
       if (isNarrow === undefined && !wanted.notices && wanted.status !== 'failed')
-        command.error('error: name a --receiver, --task or --workspace, or ask for --notices or --status failed');
+        command.error(
+          'error: name a --receiver, --task, --transition or --workspace, or ask for --notices or --status failed',
+        );
       await using herald = await openHerald();
       const { list: found, hasMore, isPartial } = await listDeliveries(herald, wanted);
       const list = await addWaits(herald, found);

@@ -5,11 +5,13 @@ import {
   type ListPlace,
   NotFoundError,
   type TaskId,
+  type TransitionId,
   type WorkspaceId,
 } from '@herald/core';
 import type { DeliveryFilter, DeliveryPage } from '@herald/store/deliveries/delivery-lists';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createFailedView } from '@herald/store/operators/failed-view';
+import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
 import { createNoticeView } from '@herald/store/operators/notice-view';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
@@ -19,6 +21,7 @@ import { findOwner, type Herald } from '../context/open-herald.ts';
 export type DeliveriesWanted = DeliveryFilter & {
   readonly receiver?: EndpointId;
   readonly task?: TaskId;
+  readonly transition?: TransitionId;
   readonly workspace?: WorkspaceId;
   readonly notices?: true;
   readonly limit: number;
@@ -30,9 +33,10 @@ export type DeliveriesWanted = DeliveryFilter & {
  */
 export async function listDeliveries(herald: Herald, wanted: DeliveriesWanted) {
   const { redis, keyspace } = herald;
-  const { receiver, task, workspace, limit } = wanted;
+  const { receiver, task, transition, workspace, limit } = wanted;
   if (wanted.notices) return await listNotices(herald, wanted);
-  if (receiver === undefined && task === undefined && workspace === undefined) return await listFailed(herald, wanted);
+  if ([receiver, task, transition, workspace].every((each) => each === undefined))
+    return await listFailed(herald, wanted);
   const found = await (task === undefined ? listOfEndpoints(herald, wanted) : listOfTask(herald, task, wanted));
   const newestFirst = found.deliveries.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
   const descriptions = await Promise.all(
@@ -51,13 +55,21 @@ type FoundDeliveries = { readonly deliveries: readonly Delivery[]; readonly isPa
 
 /** Lists one delivery more than wanted, which shows whether there are more. */
 async function listOfEndpoints(herald: Herald, wanted: DeliveriesWanted): Promise<FoundDeliveries> {
-  const { receiver, workspace, limit } = wanted;
+  const { receiver, transition, workspace, limit } = wanted;
   const log = createDeliveryLog(herald);
   // With --workspace, the log of a removed endpoint can be read too: only its record says who owned it.
-  const workspaceId = workspace ?? (receiver && (await findOwner(herald, kindOf(receiver), receiver))) ?? '';
+  const ofTransition = async (id: TransitionId) => await createOwnerLookUp(herald).ofTransition(id);
+  const ofReceiver = async (id: EndpointId) => await findOwner(herald, kindOf(id), id);
+  const owner = transition === undefined ? receiver && ofReceiver(receiver) : ofTransition(transition);
+  const workspaceId = workspace ?? (await owner) ?? '';
   const readPage = (count: number, after?: ListPlace): Promise<DeliveryPage> =>
-    receiver === undefined
-      ? log.listByWorkspace(workspaceId, wanted, count, after)
+    receiver === undefined || transition !== undefined
+      ? log.listByWorkspace(
+          workspaceId,
+          { ...wanted, ...(transition !== undefined && { transitionId: transition }) },
+          count,
+          after,
+        )
       : log.listByEndpoint(workspaceId, receiver, wanted, count, after);
   const deliveries: Delivery[] = [];
   let isPartial = false;

@@ -1,8 +1,18 @@
 import type { DeliveriesWanted } from './list-deliveries.ts';
 
 /** A list without a delivery, in a sentence that repeats what was asked for. */
-export function sayNone({ status, event, since, until, receiver, task, workspace, notices }: DeliveriesWanted): string {
-  const of = receiver ?? task ?? workspace;
+export function sayNone({
+  status,
+  event,
+  since,
+  until,
+  receiver,
+  task,
+  transition,
+  workspace,
+  notices,
+}: DeliveriesWanted): string {
+  const of = transition ?? receiver ?? task ?? workspace;
   const words = [
     'No',
     status,

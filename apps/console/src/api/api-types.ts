@@ -3598,7 +3598,7 @@ export interface components {
                 workspaceId: string;
                 label: string;
             }[];
-            /** @description False: there may be more. Ask for more of the host, or for an id. */
+            /** @description False: there may be more. Ask for more of the name, or for an id. */
             complete: boolean;
         };
         FailedPage: {
@@ -4808,6 +4808,7 @@ export interface operations {
                 callbackId?: string;
                 receiver?: string;
                 taskId?: string;
+                transitionId?: string;
                 task?: string;
             };
             header?: never;

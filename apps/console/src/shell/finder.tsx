@@ -2,17 +2,24 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { texts } from '../texts/texts.ts';
 import { announce } from '../ui/announce.tsx';
-import { findPage } from './find-by-id.ts';
+import { api, read, type Schemas } from '../api/client.ts';
+import { findPage, isTransition, pageOfTransition } from './find-by-id.ts';
+
+async function askForPage(transitionId: string): Promise<string | undefined> {
+  const asked = api.GET('/api/public/deliveries', { params: { query: { transitionId, limit: 1 } } });
+  return pageOfTransition((await read<Schemas['DeliveryPage']>(asked)).deliveries);
+}
 
 /** Leads from an id to its page. */
 export function Finder() {
   const [text, setText] = useState('');
   const [, navigate] = useLocation();
-  const submit = (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const page = findPage(text);
+    const asks = isTransition(text);
+    const page = asks ? await askForPage(text.trim()).catch(() => undefined) : findPage(text);
     if (page === undefined) {
-      announce(texts.notAnId);
+      announce(asks ? texts.noTransition : texts.notAnId);
       return;
     }
     setText('');
@@ -21,7 +28,7 @@ export function Finder() {
     document.getElementById('content')?.focus();
   };
   return (
-    <form class="finder" role="search" onSubmit={submit}>
+    <form class="finder" role="search" onSubmit={(event) => void submit(event)}>
       <input
         type="search"
         data-finder

@@ -104,11 +104,11 @@ export const adminTexts = {
   historyAway: 'The history cannot be reached: older entries may be missing.',
   search: {
     label: 'Id, host or workspace',
-    hint: 'The id of a workspace, a receiver, a delivery or a Task, or a part of a host.',
+    hint: 'The id of a receiver, a delivery, a Task or a transition, or a part of a workspace or of a host.',
     submit: 'Find',
     none: 'Nothing was found.',
     incomplete:
-      'There may be more: the search ended before it had seen every receiver. Enter more of the host, or an id.',
+      'There may be more: the search ended before it had seen every receiver. Enter more of the name, or an id.',
     kinds: { workspace: 'Workspace', receiver: 'Receiver', delivery: 'Delivery', task: 'Task', host: 'Host' },
   },
   open: 'Open',

@@ -3364,6 +3364,7 @@ export interface operations {
                 callbackId?: string;
                 receiver?: string;
                 taskId?: string;
+                transitionId?: string;
                 task?: string;
             };
             header?: never;

@@ -97,6 +97,14 @@ export const ListWorkspaceDeliveries = z
     ...ListFields,
     ...EndpointFields,
     taskId: TaskIdFilter.meta({ description: 'About this Task.' }).exactOptional(),
+    transitionId: z
+      .string()
+      .regex(/^trn_[a-z2-7]{32}$/, 'must be the id of a transition, such as trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw')
+      .meta({
+        description:
+          'About this transition: the `id` in the body of an event. All of them on one page; of those that have left for the history, only those to receivers.',
+      })
+      .exactOptional(),
     task: TaskIdFilter.meta({ deprecated: true, description: 'The former name of `taskId`.' }).exactOptional(),
   })
   .refine(isSpan, UNTIL_RULE)

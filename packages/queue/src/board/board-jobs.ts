@@ -2,6 +2,8 @@
  * A job as its owner describes it to a board, which shows all of it: nothing in it may be secret. Times are epoch ms.
  */
 export type BoardJob = {
+  /** Absent: the one under which it was asked for. */
+  readonly id?: string;
   readonly name: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly addedAt: number;

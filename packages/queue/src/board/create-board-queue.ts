@@ -111,8 +111,9 @@ function createBackend(options: BoardOptions) {
     async getJobData(id) {
       const job = await jobs.find(id);
       if (!job) return undefined;
-      const [, pausedUntil] = job.groups.length > 0 ? await look(id, job.groups, false) : ['', 0];
-      return toBoardJobJson(id, job, pausedUntil);
+      const own = job.id ?? id;
+      const [, pausedUntil] = job.groups.length > 0 ? await look(own, job.groups, false) : ['', 0];
+      return toBoardJobJson(own, job, pausedUntil);
     },
 
     getState,

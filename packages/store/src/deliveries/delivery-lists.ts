@@ -1,5 +1,6 @@
 import {
   type DeliveryStatus,
+  deliveryIdOf,
   type EndpointId,
   type HistoryReader,
   isCallbackId,
@@ -8,6 +9,7 @@ import {
   type PastDelivery,
   TASK_TRANSITIONS,
   type TaskId,
+  type TransitionId,
   type WorkspaceId,
 } from '@herald/core';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
@@ -122,14 +124,36 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
     return await toPage(merged, part.lookedAt + moved.length);
   };
 
+  /** Receivers of a workspace, those included that were removed lately. */
+  const findReceivers = async (workspaceId: WorkspaceId): Promise<EndpointId[]> => {
+    const { receivers, removedReceivers } = keyspace.of(workspaceId);
+    const both = [receivers(workspaceId), removedReceivers(workspaceId)];
+    return (await Promise.all(both.map((key) => redis.zrange(key, 0, '-1')))).flat();
+  };
+
+  /**
+   * The deliveries of a transition. Their ids follow from it and from the endpoints, which Redis knows while it has it;
+   * then they may be any of the workspace's.
+   */
+  const readTransition = async (workspaceId: WorkspaceId, id: TransitionId, filter: WorkspaceFilter) => {
+    const [owner, known] = await redis.hmget(keyspace.of(workspaceId).transition(id), 'ws', 'eps');
+    const present = owner === workspaceId && known ? known.split(',') : [];
+    const endpoints = present.length > 0 || !history ? present : await findReceivers(workspaceId);
+    const ids = endpoints.map((endpointId) => deliveryIdOf(id, endpointId));
+    const find = async (each: string): Promise<ListEntry[]> => {
+      const found = await reader.read(workspaceId, each);
+      if (found) return [{ at: found.delivery.createdAt, id: each, ...found }];
+      const past = await history?.find(workspaceId, each);
+      return past ? [{ at: past.delivery.createdAt, id: each, delivery: past.delivery, past }] : [];
+    };
+    const entries = (await Promise.all(ids.map(find))).flat().filter(({ delivery }) => matches(delivery, filter));
+    return await toPage({ entries }, ids.length);
+  };
+
   /** The logs of a workspace, or that of one of its endpoints: none when it has no such endpoint. */
   const findLogs = async (workspaceId: WorkspaceId, endpointId?: EndpointId): Promise<DeliveriesLog[]> => {
     const keys = keyspace.of(workspaceId);
-    const [present, removed] = await Promise.all([
-      redis.zrange(keys.receivers(workspaceId), 0, '-1'),
-      redis.zrange(keys.removedReceivers(workspaceId), 0, '-1'),
-    ]);
-    const receivers = [...present, ...removed];
+    const receivers = await findReceivers(workspaceId);
     if (endpointId === undefined) {
       return [...receivers.map((id) => logOf(keys, id)), { log: keys.callbackLog(workspaceId), hasEnded: true }];
     }
@@ -162,7 +186,8 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
       after?: ListPlace,
       signal?: AbortSignal,
     ): Promise<DeliveryPage> {
-      const { receiver, task } = filter;
+      const { receiver, task, transitionId } = filter;
+      if (transitionId !== undefined) return await readTransition(workspaceId, transitionId, filter);
       if (task === undefined) {
         const logs = await findLogs(workspaceId, receiver);
         return await readLogs(workspaceId, logs, { ...filter, endpointId: receiver }, limit, after, signal);

@@ -1,4 +1,4 @@
-import type { DeliveryId, EndpointId, HistoryReader } from '@herald/core';
+import type { DeliveryId, EndpointId, HistoryReader, TransitionId } from '@herald/core';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 
@@ -25,6 +25,8 @@ export function createOwnerLookUp({ redis, keyspace, history }: OwnerLookUpDeps)
       });
       return owner ?? (await history?.findOwner(id));
     },
+    /** Of one that Redis has. */
+    ofTransition: (id: TransitionId) => findIn((keys) => redis.hget(keys.transition(id), 'ws')),
     ofReplay: (id: string) => findIn((keys) => redis.hget(keys.replay(id), 'ws')),
   };
 }

@@ -9,6 +9,7 @@ import {
 } from '@herald/core';
 import { walkEndpoints } from '../endpoints/walk-endpoints.ts';
 import { GLOBAL_KEYS, type Keyspace } from '../keyspace/keys.ts';
+import { PLATFORM_OWNER } from '../keyspace/platform.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { createOwnerLookUp } from './owner-look-up.ts';
 
@@ -24,7 +25,7 @@ export type Found = {
 export type SearchResult = { readonly found: readonly Found[]; readonly isComplete: boolean };
 
 const RESULTS = 20;
-/** How long a look for a host goes on, in ms. It goes in steps of a few ms, and others are served between them. */
+/** How long a look for a part of a name goes on, in ms. It goes in steps of a few ms, and others are served between them. */
 const HOST_LOOK_MS = 2_000;
 
 export type SearchDeps = {
@@ -35,7 +36,10 @@ export type SearchDeps = {
   readonly history?: Pick<HistoryReader, 'findOwner' | 'findOwnerOfTask'> | undefined;
 };
 
-/** Finds the workspace of a thing, for operators. Ids are looked up; a host is looked for among the receivers. */
+/**
+ * Finds the workspace of a thing, for operators. Ids are looked up; a part of a host or of a workspace is looked for among the
+ * receivers, and among the workspaces that hold something.
+ */
 export function createSearch({ redis, keyspace, history, hostLookMs = HOST_LOOK_MS }: SearchDeps) {
   const owners = createOwnerLookUp({ redis, keyspace, history });
   const toFound = (kind: Found['kind'], id: string, workspaceId: WorkspaceId | null | undefined): Found[] =>
@@ -60,21 +64,41 @@ export function createSearch({ redis, keyspace, history, hostLookMs = HOST_LOOK_
     const url = await redis.hget(keyspace.of(workspaceId).endpoint(id), 'url');
     return [{ kind: 'receiver', id, workspaceId, label: hostOf(url ?? '') || id }];
   };
-  /** No index knows the hosts, so it goes through the keys until the time is up, or enough is found. */
-  const findHost = async (part: string): Promise<SearchResult> => {
+  /** Workspaces with Tasks or deliveries, some thousand at a time. */
+  async function* walkHolders(): AsyncGenerator<readonly WorkspaceId[]> {
+    for (const key of keyspace.shards.flatMap(({ held, pending }) => [held, pending])) {
+      for (let cursor = '0', isLast = false; !isLast; isLast = cursor === '0') {
+        const [next, entries] = await redis.zscan(key, cursor, 'COUNT', 1_000);
+        cursor = next;
+        yield entries.filter((_, index) => index % 2 === 0);
+      }
+    }
+  }
+  /** No index knows parts of names, so it goes through the keys until the time is up, or enough is found. */
+  const findPart = async (part: string): Promise<SearchResult> => {
     const found = new Map<string, Found>();
     const endsAt = performance.now() + hostLookMs;
+    const isEnough = () => found.size >= RESULTS || performance.now() >= endsAt;
+    const cut = () => ({ found: [...found.values()].slice(0, RESULTS), isComplete: false });
+    const noteWorkspace = (id: WorkspaceId) => {
+      if (id.endsWith(PLATFORM_OWNER) || !id.toLowerCase().includes(part)) return;
+      found.set(id, { kind: 'workspace', id, workspaceId: id, label: id });
+    };
+    for await (const ids of walkHolders()) {
+      for (const id of ids) noteWorkspace(id);
+      if (isEnough()) return cut();
+    }
     for await (const { endpoints } of walkEndpoints(redis, keyspace)) {
       const receivers = endpoints.filter(({ id }) => id.startsWith('wh'));
       const rows = await Promise.all(receivers.map(({ keys, id }) => redis.hmget(keys.endpoint(id), 'ws', 'url')));
       for (const [workspaceId, url] of rows) {
         const host = hostOf(url ?? '');
-        if (workspaceId == null || !host.includes(part)) continue;
+        if (workspaceId == null) continue;
+        noteWorkspace(workspaceId);
+        if (!host.includes(part)) continue;
         found.set(`${workspaceId} ${host}`, { kind: 'host', id: host, workspaceId, label: `${host}, ${workspaceId}` });
       }
-      if (found.size >= RESULTS || performance.now() >= endsAt) {
-        return { found: [...found.values()].slice(0, RESULTS), isComplete: false };
-      }
+      if (isEnough()) return cut();
     }
     return { found: [...found.values()], isComplete: true };
   };
@@ -90,8 +114,11 @@ export function createSearch({ redis, keyspace, history, hostLookMs = HOST_LOOK_
       const taskId = isCallbackId(id) ? taskIdOfCallback(id) : id;
       if (ID_PATTERNS.task.test(taskId)) return complete(await findTask(taskId));
       const isWorkspace = ID_PATTERNS.workspace.test(id) && (await isKnownWorkspace(id));
-      const hosts = await findHost(id.toLowerCase());
-      return { ...hosts, found: [...(isWorkspace ? toFound('workspace', id, id) : []), ...hosts.found] };
+      const { found, isComplete } = await findPart(id.toLowerCase());
+      // The one of exactly this name goes first.
+      const others = found.filter((each) => each.kind !== 'workspace' || each.id !== id);
+      const isNamed = isWorkspace || others.length < found.length;
+      return { found: [...(isNamed ? toFound('workspace', id, id) : []), ...others], isComplete };
     },
   };
 }

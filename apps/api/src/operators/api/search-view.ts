@@ -14,7 +14,7 @@ export const SearchResults = z
         label: z.string(),
       }),
     ),
-    complete: z.boolean().meta({ description: 'False: there may be more. Ask for more of the host, or for an id.' }),
+    complete: z.boolean().meta({ description: 'False: there may be more. Ask for more of the name, or for an id.' }),
   })
   .meta({ id: 'SearchResults' });
 export type SearchResults = z.infer<typeof SearchResults>;

@@ -1,5 +1,5 @@
 import type { ApiConfig } from '@herald/config/api-config';
-import { NotFoundError } from '@herald/core';
+import { deliveryIdOf, NotFoundError, TransitionIdText } from '@herald/core';
 import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
@@ -37,8 +37,12 @@ export function createDeliveryJobs(
   };
   return {
     async find(id) {
-      const description = await describe(id);
-      return description && toBoardJob(description);
+      // The id in the body of an event is that of its transition: it leads to the first of its deliveries.
+      const isTransition = TransitionIdText.safeParse(id).success;
+      const [endpoint] = (isTransition ? await redis.hget(keys.transition(id), 'eps') : null)?.split(',') ?? [];
+      const own = endpoint === undefined ? id : deliveryIdOf(id, endpoint);
+      const description = await describe(own);
+      return description && { ...toBoardJob(description), id: own };
     },
     readLogs: async (id) => (await readAttempts(redis, keys, id)).map(toLogLine),
     retry: sendNow,
