@@ -1,6 +1,8 @@
 import { verify } from '@octokit/webhooks-methods';
 import type { ReceivedRequest } from '@herald/test-kit';
+import { createHash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
+import { createDeliveryClient } from '../support/delivery-client.ts';
 import { checkpoint, START } from '../support/reports.ts';
 import { startHerald, type Herald } from '../support/start-herald.ts';
 
@@ -77,4 +79,24 @@ test('a changed id or timestamp fails the Standard Webhooks signature', async ()
   for (const changed of [withHeader('webhook-id', 'dlv_other'), withHeader('webhook-timestamp', later)]) {
     expect(() => verifyStandard(changed, secret)).toThrow('No matching signature found');
   }
+});
+
+test('an attempt names the keys that signed it, in a rotation both, the address, and the digest of the whole answer', async () => {
+  const answer = 'ü'.repeat(2_000);
+  const receiver = await herald.startReceiver(() => ({ status: 200, body: answer }));
+  const workspace = await herald.createWorkspace();
+  const deliveries = createDeliveryClient(workspace);
+  const registered = await workspace.registerReceiver({ url: receiver.url });
+  const rotated = await workspace.request('POST', `/api/public/webhooks/${registered.id}/secret/rotate`, { body: {} });
+  const { secret } = rotated.body as { secret: string };
+  const { to } = await deliveries.emit();
+  const { attempts } = await deliveries.waitForStatus(to(registered), 'delivered');
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  expect(attempts).toMatchObject([
+    {
+      address: '127.0.0.1',
+      keyIds: [secret, registered.secret].map((each) => sha256(each).slice(0, 8)),
+      answerDigest: sha256(answer).slice(0, 32),
+    },
+  ]);
 });

@@ -95,7 +95,7 @@ function prepare(facts: Facts) {
     },
     makeAttempt: async () => {
       await note('send');
-      return { outcome: facts.outcome ?? responded(200), startedAt: NOW, durationMs: 5 };
+      return { outcome: facts.outcome ?? responded(200), startedAt: NOW, durationMs: 5, keyIds: [] };
     },
     retryPolicies: { usual: createRetryPolicy(SCHEDULE_MS), callbacks: createRetryPolicy([7_000]) },
     disableAfterMs: 5 * DAY_MS,

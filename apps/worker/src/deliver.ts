@@ -1,6 +1,7 @@
 import {
   createSigningKey,
   deliveryHeaders,
+  digestOf,
   draftNotice,
   errorCodeOf,
   holdUntil,
@@ -198,6 +199,8 @@ export type MakeAttemptDeps = {
 export type MadeAttempt = SendResult & {
   /** Epoch ms. The request's `webhook-timestamp` is of this time. */
   readonly startedAt: number;
+  /** Ids of the keys that it was signed with, that of the newest secret first. */
+  readonly keyIds: readonly string[];
 };
 
 /** Signs a delivery and sends it once. Throws only on internal errors, such as a secret that can't be decrypted. */
@@ -226,7 +229,8 @@ export function createMakeAttempt(deps: MakeAttemptDeps) {
     };
     const result = await endingWith(span, send({ url: endpoint.url, headers, body }, signal));
     const outcome = ownHeaders ? hideOwnHeaders(result.outcome, ownHeaders) : result.outcome;
-    return { ...result, outcome, startedAt };
+    const keyIds = [keys.current, keys.previous].flatMap((key) => (key ? [key.id] : []));
+    return { ...result, outcome, startedAt, keyIds };
   };
 }
 export type MakeAttempt = ReturnType<typeof createMakeAttempt>;
@@ -279,9 +283,12 @@ export function hideOwnHeaders(outcome: AttemptOutcome, ownHeaders: OwnHeaders):
   hidden.sort((a, b) => b.text.length - a.text.length);
   const hide = (answer: string) => hidden.reduce((shown, { text, label }) => hideText(shown, text, label), answer);
   const { answer, headers } = outcome;
+  const shown = hide(answer);
   return {
     ...outcome,
-    answer: hide(answer),
+    answer: shown,
+    // It proves what came, not what is shown of it.
+    ...(shown !== answer && { digest: outcome.digest ?? digestOf(answer) }),
     ...(headers && { headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, hide(text)])) }),
   };
 }
@@ -368,7 +375,10 @@ function isTroubled({ toldSince, health }: EndpointRecord): boolean {
 }
 
 /** The entry of an attempt in the delivery's log. */
-function toAttemptRecord(outcome: CountedOutcome, { startedAt, durationMs }: MadeAttempt): AttemptRecord {
+function toAttemptRecord(
+  outcome: CountedOutcome,
+  { startedAt, durationMs, address, keyIds }: MadeAttempt,
+): AttemptRecord {
   const error = errorCodeOf(outcome);
   return {
     at: startedAt,
@@ -378,6 +388,8 @@ function toAttemptRecord(outcome: CountedOutcome, { startedAt, durationMs }: Mad
     ...(outcome.kind === 'responded' && outcome.headers && { headers: outcome.headers }),
     ...(outcome.kind === 'responded' && outcome.bodyNote && { bodyNote: outcome.bodyNote }),
     ...(error !== undefined && { error }),
+    ...(address !== undefined && { address, keyIds }),
+    ...(outcome.kind === 'responded' && outcome.digest !== undefined && { digest: outcome.digest }),
   };
 }
 

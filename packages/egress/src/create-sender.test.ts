@@ -10,7 +10,7 @@ import {
   type Credentials,
   type LoopbackServer,
 } from '@herald/test-kit';
-import type { AttemptOutcome, TimeoutPhase, UnreachableReason } from '@herald/core';
+import { digestOf, type AttemptOutcome, type TimeoutPhase, type UnreachableReason } from '@herald/core';
 import { VERSION } from '@herald/runtime/version';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -102,7 +102,8 @@ function resolvingTo(...addresses: string[]): Lookup {
 }
 
 const responded = (status: number, answer = ''): AttemptOutcome => ({ kind: 'responded', status, answer });
-const TOO_LONG = { bodyNote: 'body_too_long' };
+/** Of a longer body, the digest is that of more than the answer shows. */
+const TOO_LONG = { bodyNote: 'body_too_long', digest: expect.stringMatching(/^[\da-f]{32}$/) as string };
 const timedOut = (phase: TimeoutPhase): AttemptOutcome => ({ kind: 'timed_out', phase });
 const unreachable = (reason: UnreachableReason): AttemptOutcome => ({ kind: 'unreachable', reason });
 
@@ -131,6 +132,7 @@ describe('a receiver that answers', () => {
       headers: { 'retry-after': '120' },
     });
     expect(result.durationMs).toBeLessThan(LONG_MS);
+    expect(result.address).toBe('127.0.0.1');
     expect(Buffer.concat(chunks)).toEqual(body);
     expect(seen).toEqual([
       {
@@ -258,7 +260,11 @@ describe('a receiver that answers', () => {
       request.resume();
       response.write('w'.repeat(65_536));
     });
-    expect(await start().send(receiver.url)).toEqual({ ...responded(200, 'w'.repeat(1_024)), ...TOO_LONG });
+    expect(await start().send(receiver.url)).toEqual({
+      ...responded(200, 'w'.repeat(1_024)),
+      ...TOO_LONG,
+      digest: digestOf('w'.repeat(65_536)),
+    });
   });
 
   test('before it has read the request has responded, and its connection is given up', async () => {
@@ -287,7 +293,10 @@ describe('a receiver that answers', () => {
       request.resume();
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from([0x1f, 0x8b, 0x08, 0x41]));
     });
-    expect(await start().send(receiver.url)).toEqual(responded(200, '\u001f\ufffd\bA'));
+    expect(await start().send(receiver.url)).toEqual({
+      ...responded(200, '\u001f\ufffd\bA'),
+      digest: digestOf(Buffer.from([0x1f, 0x8b, 0x08, 0x41])),
+    });
   });
 });
 

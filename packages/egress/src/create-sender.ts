@@ -15,6 +15,8 @@ export type SendRequest = {
 export type SendResult = {
   readonly outcome: AttemptOutcome;
   readonly durationMs: number;
+  /** The address that was connected to; through a proxy, the proxy's. Absent: there was no connection. */
+  readonly address?: string | undefined;
   /** For operators: the code of c-ares, OpenSSL, Node or the system. Customers don't see it. */
   readonly causeCode?: string | undefined;
 };
@@ -69,9 +71,14 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
     send: async (request: SendRequest, signal?: AbortSignal): Promise<SendResult> => {
       const startedMs = performance.now();
       const target = readTarget(request.url);
-      const { outcome, causeCode } = target ? await attempt(target, request, signal) : BLOCKED;
+      const { outcome, causeCode, address } = target ? await attempt(target, request, signal) : BLOCKED;
       const durationMs = Math.round(performance.now() - startedMs);
-      return { outcome, durationMs, ...(causeCode !== undefined && { causeCode }) };
+      return {
+        outcome,
+        durationMs,
+        ...(address !== undefined && { address }),
+        ...(causeCode !== undefined && { causeCode }),
+      };
     },
     /** Ends the sends in flight as `aborted` and closes the agent. May be called twice. */
     close: (): void => {

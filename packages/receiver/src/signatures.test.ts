@@ -86,7 +86,7 @@ describe('x-service-signature', () => {
   });
 
   function signedWithNothing(): string {
-    const emptyKey = { service: createSigningKey('').service, standard: createSigningKey(SECRET).standard };
+    const emptyKey = { id: '', service: createSigningKey('').service, standard: createSigningKey(SECRET).standard };
     const { 'x-service-signature': signature } = signatureHeaders(
       { id: 'dlv_1', event: 'task.done', body, now: 0 },
       { current: emptyKey },
@@ -212,7 +212,7 @@ describe('the Standard Webhooks scheme', () => {
   });
 
   test.each<unknown>(['', 'whsec_', '====', undefined])('the secret %j signs nothing', (secret) => {
-    const emptyKey = { service: key.service, standard: createSigningKey('whsec_').standard };
+    const emptyKey = { id: '', service: key.service, standard: createSigningKey('whsec_').standard };
     const forged = signatureHeaders(delivery, { current: emptyKey });
     expect(verifyStandard(body, forged, secret as string)).toBe(false);
   });

@@ -1,4 +1,4 @@
-import { callbackIdOf, deliveryIdOf } from '@herald/core';
+import { callbackIdOf, createSigningKey, deliveryIdOf } from '@herald/core';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { launchProcess, waitFor, type Receiver } from '@herald/test-kit';
@@ -8,6 +8,7 @@ import { entryPoint } from '../../support/start-herald-process.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { RegisteredReceiver, WorkspaceClient } from '../../support/workspace-client.ts';
 
+const keyIdOf = (secret: string) => createSigningKey(secret).id;
 const ENV = { SHARDS: '3', RETRY_SCHEDULE: '1h' };
 const UNKNOWN = 'wh_00000000000000000000000000';
 
@@ -235,9 +236,11 @@ describe('herald deliveries', () => {
       tries: 1,
       event: 'task.done',
       lastOutcome: '503',
-      attempts: [{ status: 503, headers }],
+      attempts: [{ status: 503, headers, address: '127.0.0.1', keyIds: [keyIdOf(registered.secret)] }],
     });
-    expect((await run('deliveries', 'show', id)).stdout).toMatch(/^1\t.*\t503\t\tserver: nginx$/m);
+    expect((await run('deliveries', 'show', id)).stdout).toMatch(
+      new RegExp(`^1\t.*\t503\t\tserver: nginx\t127\\.0\\.0\\.1\t${keyIdOf(registered.secret)}\t$`, 'm'),
+    );
     const { request } = await read<{ request: object }>('deliveries', 'show', id, '--request');
     const [sent] = receiver.requests;
     expect(request).toMatchObject({ method: 'POST', url: registered.url, body: sent?.rawBody.toString() });

@@ -83,7 +83,7 @@ export function startModel(engine: Engine, receivers: readonly Receiver[], tasks
     const own = at(workers, index);
     const deps: ProcessDeliveryDeps = {
       deliveries: own.deliveries,
-      makeAttempt: () => Promise.resolve({ outcome, startedAt: clock.now, durationMs: ++count }),
+      makeAttempt: () => Promise.resolve({ outcome, startedAt: clock.now, durationMs: ++count, keyIds: [] }),
       groupLimit: LIMIT,
       platform: undefined,
       report: SILENT,

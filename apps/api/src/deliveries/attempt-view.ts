@@ -55,6 +55,30 @@ export const AttemptView = z
       .exactOptional(),
     answer: AnswerText.exactOptional(),
     bodyNote: BodyNoteCode.exactOptional(),
+    address: z
+      .string()
+      .meta({
+        description:
+          'The IP address that was called; through a proxy of the platform, the address of that. Absent when there was no connection.',
+        examples: ['203.0.113.7'],
+      })
+      .exactOptional(),
+    keyIds: z
+      .array(z.string())
+      .meta({
+        description:
+          'Ids of the signing secrets that were used: the first 8 hexadecimal digits of the SHA-256 of the secret as it was shown. During a rotation first the new one, then the former one, which made `x-service-signature`.',
+        examples: [['5f2a90c1']],
+      })
+      .exactOptional(),
+    answerDigest: z
+      .string()
+      .meta({
+        description:
+          'The first 32 hexadecimal digits of the SHA-256 of the body of the answer, as far as it was read (at most 64 KiB). Absent when there was none.',
+        examples: ['2689367b205c16ce32ed4200942b8b8b'],
+      })
+      .exactOptional(),
   })
   .meta({ id: 'Attempt', description: 'One HTTP request made for a delivery.' });
 
@@ -73,11 +97,14 @@ export function toAttemptError(code: string): AttemptError {
 }
 
 export function toAttemptView(attempt: AttemptRecord): z.infer<typeof AttemptView> {
-  const { headers, answer, bodyNote } = attempt;
+  const { headers, answer, bodyNote, address, keyIds, digest } = attempt;
   return {
     ...toLastAttempt(attempt),
     ...(headers && { headers }),
     ...(answer !== undefined && { answer }),
     ...(isCodeOf(BODY_NOTES, bodyNote) && { bodyNote }),
+    ...(address !== undefined && { address }),
+    ...(keyIds && { keyIds: [...keyIds] }),
+    ...(digest !== undefined && { answerDigest: digest }),
   };
 }

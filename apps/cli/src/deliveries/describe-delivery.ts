@@ -34,8 +34,8 @@ export function toDeliveryJson(description: DeliveryWithWait) {
   };
 }
 
-export function toAttemptJson({ at, ...attempt }: AttemptRecord) {
-  return { at: new Date(at), ...attempt };
+export function toAttemptJson({ at, digest, ...attempt }: AttemptRecord) {
+  return { at: new Date(at), ...attempt, ...(digest !== undefined && { answerDigest: digest }) };
 }
 
 const PAINT = { pending: doubtful, delivered: good, failed: bad, canceled: plain };
@@ -83,13 +83,23 @@ export function toRequest(
   return { method: 'POST', url: url ?? null, headers, body: body ?? null };
 }
 
-export const ATTEMPT_COLUMNS = ['attempt', 'at', 'took', 'outcome', 'answer', 'headers'];
+export const ATTEMPT_COLUMNS = [
+  'attempt',
+  'at',
+  'took',
+  'outcome',
+  'answer',
+  'headers',
+  'address',
+  'keys',
+  'answer digest',
+];
 
 /** Characters of an answer in a table; --json has its first 1 KiB. */
 const ANSWER_LENGTH = 60;
 
 export function toAttemptRow(
-  { at, durationMs, status, error, answer = '', headers = {}, bodyNote }: AttemptRecord,
+  { at, durationMs, status, error, answer = '', headers = {}, bodyNote, address, keyIds, digest }: AttemptRecord,
   index: number,
 ): Cell[] {
   const isGood = status !== undefined && status >= 200 && status < 300;
@@ -97,5 +107,6 @@ export function toAttemptRow(
   const took = durationMs < 1_000 ? `${durationMs} ms` : spanText(durationMs);
   const shown = answer.length > ANSWER_LENGTH ? `${answer.slice(0, ANSWER_LENGTH)}…` : answer;
   const explanation = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return [index + 1, new Date(at), took, outcome, shown, explanation.join(', ')];
+  const proof = [address, keyIds?.join(', '), digest];
+  return [index + 1, new Date(at), took, outcome, shown, explanation.join(', '), ...proof];
 }

@@ -2777,6 +2777,23 @@ export interface components {
             /** @description The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty. */
             answer?: string;
             bodyNote?: components["schemas"]["BodyNote"];
+            /**
+             * @description The IP address that was called; through a proxy of the platform, the address of that. Absent when there was no connection.
+             * @example 203.0.113.7
+             */
+            address?: string;
+            /**
+             * @description Ids of the signing secrets that were used: the first 8 hexadecimal digits of the SHA-256 of the secret as it was shown. During a rotation first the new one, then the former one, which made `x-service-signature`.
+             * @example [
+             *       "5f2a90c1"
+             *     ]
+             */
+            keyIds?: string[];
+            /**
+             * @description The first 32 hexadecimal digits of the SHA-256 of the body of the answer, as far as it was read (at most 64 KiB). Absent when there was none.
+             * @example 2689367b205c16ce32ed4200942b8b8b
+             */
+            answerDigest?: string;
         };
         /** @description Whether anything happened since the last look. */
         Activity: {

@@ -38,6 +38,27 @@ export function Attempts({ delivery }: { readonly delivery: Delivery }) {
   );
 }
 
+/** Where it went, by which secret it was signed, and what proves the answer. */
+function Proof({ attempt: { address, keyIds, answerDigest } }: { readonly attempt: Schemas['Attempt'] }) {
+  const { proof } = deliveryTexts;
+  const facts = [
+    [proof.address, address],
+    [proof.keys, keyIds?.join(', ')],
+    [proof.digest, answerDigest],
+  ].filter(([, value]) => value !== undefined);
+  if (facts.length === 0) return null;
+  return (
+    <p class="quiet">
+      {facts.map(([name, value], index) => (
+        <span key={name}>
+          {index > 0 && ' · '}
+          {name} <code>{value}</code>
+        </span>
+      ))}
+    </p>
+  );
+}
+
 function Attempt({ attempt, number }: { readonly attempt: Schemas['Attempt']; readonly number: number }) {
   const explained = explainAttempt(attempt);
   const { headers, answer } = attempt;
@@ -66,6 +87,7 @@ function Attempt({ attempt, number }: { readonly attempt: Schemas['Attempt']; re
           <Sentence text={`${deliveryTexts.odd} ${note.meaning} ${note.action}`} />
         </p>
       )}
+      <Proof attempt={attempt} />
       {headers && <HeaderList label={deliveryTexts.answerHeaders} headers={headers} />}
       {answer !== undefined && (
         <div class="code-box">

@@ -67,6 +67,7 @@ export const deliveryTexts = {
   noAttempt: 'No attempt was made.',
   attempt: (number: number) => `Attempt ${number}`,
   odd: 'The status counts. But the answer was odd:',
+  proof: { address: 'Called', keys: 'signed by', digest: 'SHA-256 of the answer begins with' },
   answerHeaders: 'Answer headers',
   answer: 'Answer',
   theAnswer: 'the answer',

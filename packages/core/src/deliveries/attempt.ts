@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { BodyNote, CurrentAttemptError } from '../codes/attempt-errors.ts';
 
 type PhaseOf<Code> = Code extends `timeout_${infer Phase}` ? Phase : never;
@@ -25,6 +26,8 @@ export type AttemptOutcome =
       readonly retryAfter?: string;
       /** First 1 KiB of the body, as text. It is as it came: whoever shows it must escape it. */
       readonly answer: string;
+      /** See `digestOf`, of the body as far as it was read, where that is not the bytes of `answer`. */
+      readonly digest?: string;
       /** Absent when it has none of them. */
       readonly headers?: AnswerHeaders;
       /** What was odd about it. It changes nothing: the status decides. */
@@ -34,6 +37,12 @@ export type AttemptOutcome =
   | { readonly kind: 'unreachable'; readonly reason: UnreachableReason }
   | { readonly kind: 'blocked' }
   | { readonly kind: 'aborted' };
+
+/** What proves an answer's bytes: the first 32 hexadecimal digits of their SHA-256. */
+export function digestOf(bytes: string | Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_DIGITS);
+}
+export const DIGEST_DIGITS = 32;
 
 /** An outcome that counts: anything but `aborted`. */
 export type CountedOutcome = Exclude<AttemptOutcome, { kind: 'aborted' }>;

@@ -61,7 +61,7 @@ export function readAttemptsText(text: string): string[] {
 }
 
 /** Parts of an attempt that tell nothing of what the receiver answered. The first is the attempt itself. */
-const KEPT = new Set(['', 'at', 'durationMs', 'status', 'error']);
+const KEPT = new Set(['', 'at', 'durationMs', 'status', 'error', 'p']);
 
 /** An entry of a log without what the receiver answered. */
 export function withoutAnswer(attempt: string): string {

@@ -1,3 +1,4 @@
+import { digestOf } from '@herald/core';
 import { readAttempt, writeAttempt } from './attempt-record.ts';
 
 const attempt = { at: 1_700_000_000_000, durationMs: 12, status: 503, answer: 'later' };
@@ -33,4 +34,25 @@ test('an attempt of release 0.1.0 is read', () => {
     durationMs: 2,
     error: 'dns_failed',
   });
+});
+
+test.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.7', '203.0.113.7'],
+  ['2001:db8::7', '2001:db8::7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2:3:4:5:6'],
+  ['::1', '::1'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['::', '::'],
+])('an attempt to %s tells of %s, by which keys, and with which digest', (address, shown) => {
+  const proof = { address, keyIds: ['5f2a90c1', '00000000'] };
+  const text = writeAttempt({ ...attempt, ...proof });
+  expect(readAttempt(text)).toEqual({ ...attempt, ...proof, address: shown, digest: digestOf('later') });
+  const digest = digestOf('later, and more');
+  expect(readAttempt(writeAttempt({ ...attempt, ...proof, digest }))).toMatchObject({ address: shown, digest });
+  expect(text.length - writeAttempt(attempt).length).toBeLessThanOrEqual(47);
+});
+
+test('what is no address is left out', () => {
+  expect(writeAttempt({ ...attempt, address: 'localhost', keyIds: ['5f2a90c1'] })).toBe(writeAttempt(attempt));
 });

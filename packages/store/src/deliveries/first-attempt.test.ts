@@ -1,3 +1,4 @@
+import { digestOf } from '@herald/core';
 import { anyCharacter } from '@herald/test-kit/any-character';
 import fc from 'fast-check';
 import type { AttemptRecord } from './attempt-record.ts';
@@ -20,6 +21,22 @@ test.each<{ what: string; attempt: AttemptRecord; fields: string[] }>([
   { what: 'an error', attempt: { at: ACCEPTED, durationMs: 0, error: 'dns_failed' }, fields: ['a', '0 0 dns_failed'] },
   { what: 'neither', attempt: { at: ACCEPTED + 1, durationMs: 2 }, fields: ['a', '1 2'] },
   { what: 'a clock that is behind', attempt: { ...attempt, at: ACCEPTED - 3 }, fields: ['a', '-3 12 200'] },
+  {
+    what: 'a proof',
+    attempt: { ...attempt, address: '203.0.113.7', keyIds: ['5f2a90c1'] },
+    fields: ['a', '5 12 200 ywBxBw 5f2a90c1'],
+  },
+  {
+    what: 'a proof of an answer that was longer, over IPv6 and in a rotation',
+    attempt: {
+      ...attempt,
+      address: '2001:db8::7',
+      keyIds: ['5f2a90c1', '00000000'],
+      answer: 'ok',
+      digest: 'f'.repeat(32),
+    },
+    fields: ['a', '5 12 200 IAENuAAAAAAAAAAAAAAABw 5f2a90c1,00000000', 'b', 'ok', 'bd', 'f'.repeat(32)],
+  },
   { what: 'an answer', attempt: { ...attempt, answer: 'ok "ü"\n\0' }, fields: ['a', '5 12 200', 'b', 'ok "ü"\n\0'] },
   {
     what: 'headers',
@@ -67,10 +84,22 @@ test('whatever lies in the record is read as it was, in values of at most 64 byt
 
 const bytesOf = (text: string) => Buffer.byteLength(text);
 
-test('without its content, when, how long and with which status stays', () => {
-  const fields = toFields(writeFirstAttempt({ ...attempt, answer: 'a', headers: { server: 'b' } }, ACCEPTED));
+test('the digest of an answer that is kept whole is not stored, and is read all the same', () => {
+  const proof = { address: '203.0.113.7', keyIds: ['5f2a90c1'] };
+  const fields = writeFirstAttempt({ ...attempt, ...proof, answer: 'ok' }, ACCEPTED);
+  expect(fields).not.toContain('bd');
+  expect(readFirstAttempt(toFields(fields))).toMatchObject({ ...proof, digest: digestOf('ok') });
+  // A former version may have kept only a part of it.
+  const former = writeFirstAttempt({ ...attempt, answer: 'ok' }, ACCEPTED);
+  expect(readFirstAttempt(toFields(former))).not.toHaveProperty('digest');
+});
+
+test('without its content, when, how long, with which status and where to stays', () => {
+  const proof = { address: '203.0.113.7', keyIds: ['5f2a90c1'] };
+  const content = { answer: 'a', digest: digestOf('abc'), headers: { server: 'b' } };
+  const fields = toFields(writeFirstAttempt({ ...attempt, ...proof, ...content }, ACCEPTED));
   for (const name of FIRST_ATTEMPT_CONTENT) Reflect.deleteProperty(fields, name);
-  expect(readFirstAttempt(fields)).toEqual(attempt);
+  expect(readFirstAttempt(fields)).toEqual({ ...attempt, ...proof });
 });
 
 test('a record without one has none, and one that is damaged is refused', () => {
