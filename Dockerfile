@@ -27,7 +27,7 @@ ENV NODE_OPTIONS=--max-semi-space-size=4
 ENV PATH=$PATH:/herald/node_modules/.bin
 LABEL org.opencontainers.image.title=herald
 LABEL org.opencontainers.image.description="Delivers signed webhooks for Task transitions."
-LABEL org.opencontainers.image.version=0.2.0
+LABEL org.opencontainers.image.version=0.3.0-dev
 LABEL org.opencontainers.image.licenses=MIT
 LABEL org.opencontainers.image.base.name=docker.io/library/node:24.21.0-slim
 WORKDIR /herald

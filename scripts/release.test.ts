@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nextVersion } from './release/next-version.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const RELEASE_HEADING = /^## \[(\d+)\.(\d+)\.(\d+)\] - (\d{4}-\d\d-\d\d)$/;
@@ -23,12 +24,27 @@ function readVersions(root: string): Set<string | undefined> {
     /image\.version=(\S+)/.exec(read(root, 'Dockerfile'))?.[1],
     /^version: (\S+)/m.exec(read(root, CHART))?.[1],
     /^appVersion: (\S+)/m.exec(read(root, CHART))?.[1],
-    /^## \[(\d\S*)\]/m.exec(read(root, 'CHANGELOG.md'))?.[1],
   ]);
 }
 
-test('one version is told everywhere: packages, lock file, image, chart, and the newest release of the changelog', () => {
-  expect([...readVersions(ROOT)]).toEqual([versionOf(ROOT, 'package.json')]);
+/** The newest release in the changelog, as a number that grows with it. */
+function newestRelease(root: string): string | undefined {
+  return /^## \[(\d\S*)\]/m.exec(read(root, 'CHANGELOG.md'))?.[1];
+}
+
+test('one version is told everywhere: packages, lock file, image and chart; that of the newest release, or of the next', () => {
+  const version = versionOf(ROOT, 'package.json');
+  expect([...readVersions(ROOT)]).toEqual([version]);
+  const released = newestRelease(ROOT) ?? '';
+  expect([released, nextVersion(released)]).toContain(version);
+});
+
+test.each([
+  ['0.3.0', '0.4.0-dev'],
+  ['0.3.7', '0.4.0-dev'],
+  ['1.9.0', '1.10.0-dev'],
+])('after %s comes %s', (released, next) => {
+  expect(nextVersion(released)).toBe(next);
 });
 
 test('no source tells the version by itself', () => {
@@ -63,7 +79,7 @@ test('the changelog is one as Keep a Changelog describes it', () => {
   }
 });
 
-test('npm run release sets the version everywhere, dates the changelog, commits and tags', () => {
+test('npm run release sets the version everywhere, dates the changelog, commits and tags, keeps the build and begins the next', () => {
   const root = mkdtempSync(join(tmpdir(), 'herald-release-'));
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
   try {
@@ -77,8 +93,14 @@ test('npm run release sets the version everywhere, dates the changelog, commits 
       'scripts',
     ];
     for (const file of copied) cpSync(join(ROOT, file), join(root, file), { recursive: true });
+    // What a build would make: the commit from which it was made.
+    const manifest = JSON.parse(read(root, 'package.json')) as { scripts: Record<string, string> };
+    manifest.scripts.build =
+      'for app in api worker cli console; do mkdir -p apps/$app/dist; git describe --tags --dirty=-changed > apps/$app/dist/main.js; done';
+    writeFileSync(join(root, 'package.json'), JSON.stringify(manifest, undefined, 2));
+    mkdirSync(join(root, 'tests/releases'), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
-    writeFileSync(join(root, '.gitignore'), 'node_modules\n');
+    writeFileSync(join(root, '.gitignore'), 'node_modules\ndist\n');
     const changelog = read(root, 'CHANGELOG.md').replace(
       '## [Unreleased]\n',
       '## [Unreleased]\n\n### Added\n\n- More.\n',
@@ -97,10 +119,18 @@ test('npm run release sets the version everywhere, dates the changelog, commits 
 
     execFileSync('npm', ['run', '--silent', 'release', '--', '9.8.7'], { cwd: root, encoding: 'utf8' });
 
-    expect([...readVersions(root)]).toEqual(['9.8.7']);
-    expect(git('log', '-1', '--format=%s')).toBe('Release 9.8.7');
-    expect(git('tag', '--points-at', 'HEAD')).toBe('v9.8.7');
+    expect([...readVersions(root)]).toEqual(['9.9.0-dev']);
+    expect(git('log', '-2', '--format=%s').split('\n')).toEqual([
+      'Keep the build of 9.8.7, and begin 9.9.0-dev',
+      'Release 9.8.7',
+    ]);
+    expect(git('tag', '--points-at', 'HEAD~1')).toBe('v9.8.7');
     expect(git('status', '--porcelain')).toBe('');
+    const kept = execFileSync('tar', ['-xOzf', 'tests/releases/9.8.7.tgz', 'apps/api/dist/main.js'], { cwd: root });
+    expect(kept.toString().trim()).toBe('v9.8.7');
+    git('checkout', '--quiet', 'v9.8.7');
+    expect([...readVersions(root)]).toEqual(['9.8.7']);
+    expect(newestRelease(root)).toBe('9.8.7');
     expect(read(root, 'CHANGELOG.md')).toMatch(
       /^## \[Unreleased\]\n\n## \[9\.8\.7\] - \d{4}-\d\d-\d\d\n\n### Added\n\n- More\./m,
     );

@@ -70,7 +70,7 @@ test('docs/metrics.md has every metric of the processes, and they show all that 
   const worker = await scrape(herald.workers[0]?.origin ?? '');
   const exposed = await (await fetch(`${herald.workers[0]?.origin ?? ''}/metrics`)).text();
   expect(exposed).toMatch(
-    /^herald_build_info\{process="worker",version="[\d.]+",commit="[\da-f]{12}(-changed)?"\} 1$/m,
+    /^herald_build_info\{process="worker",version="\d+\.\d+\.\d+(-dev)?",commit="[\da-f]{12}(-changed)?"\} 1$/m,
   );
   const ofHerald = (names: ReadonlySet<string>) => [...names].filter((name) => name.startsWith('herald_')).sort();
   const { both, apis, workers } = await readDocumentedMetrics();

@@ -1118,7 +1118,7 @@ export interface components {
          *         "url": "https://hooks.example.com/herald",
          *         "headers": {
          *           "host": "hooks.example.com",
-         *           "user-agent": "Herald/0.2.0",
+         *           "user-agent": "Herald/0.3.0-dev",
          *           "content-type": "application/json",
          *           "content-length": "182",
          *           "x-service-event": "task.done",
