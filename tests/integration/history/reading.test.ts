@@ -1,6 +1,8 @@
 import { type DeliveryId, HistoryUnavailableError, type ListPlace } from '@herald/core';
 import { toIdBytes } from '@herald/history/ids/id-bytes';
+import { createPartitions, dayOf } from '@herald/history/partitions/partitions';
 import { createHistoryPool } from '@herald/history/pool/create-history-pool';
+import { prepareHistory } from '@herald/history/requirements/prepare-history';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
@@ -135,6 +137,73 @@ test('a page that has looked for long enough says how far it is, and the next on
   }
   expect(pages).toBeGreaterThan(3);
   expect(found).toEqual(ids);
+});
+
+test('what failed is found by an index, which days that are older than it get one by one, beside readers', async () => {
+  const { pool, partitions } = engine.history;
+  const receiver = await engine.register({ workspaceId: newWorkspaceId() });
+  const { workspaceId } = receiver;
+  const failed: DeliveryId[] = [];
+  for (const day of [0, 3, 40]) {
+    await engine.settle(await engine.acceptOne(receiver, START - day * 86_400_000 - 1), START + 1_000, 'delivered');
+    const id = await engine.acceptOne(receiver, START - day * 86_400_000);
+    await engine.settle(id, START + 1_000, 'failed');
+    failed.push(id);
+  }
+  await engine.move();
+  const statements: string[] = [];
+  const watched = {
+    connect: async () =>
+      new Proxy(await pool.connect(), {
+        get: (client, name) => {
+          const value: unknown = Reflect.get(client, name, client);
+          if (typeof value !== 'function') return value;
+          return (...given: unknown[]): unknown => {
+            if (name === 'query') statements.push(String(given[0]));
+            return Reflect.apply(value, client, given);
+          };
+        },
+      }),
+  };
+  const reader = createHistoryReader({ pool: watched, limitMs: 5_000, onUnavailable: () => undefined });
+  /** Whether it looked at nothing else. Everything is found in any case. */
+  const findsByIndex = async () => {
+    statements.length = 0;
+    const of = { workspaceId, status: 'failed', limit: 10 } as const;
+    for (const each of [of, { ...of, endpointId: receiver.id }]) {
+      expect((await reader.list(each)).found.map(({ delivery }) => delivery.id)).toEqual(failed);
+    }
+    for (const each of [
+      { ...of, event: 'task.canceled' as const },
+      { ...of, status: 'canceled' as const },
+    ]) {
+      await expect(reader.list(each)).resolves.toEqual({ found: [] });
+    }
+    return statements.some((text) => text.includes("status <> 'delivered'"));
+  };
+  await expect(findsByIndex()).resolves.toBe(true);
+
+  // A history of an earlier release.
+  await pool.query('DROP INDEX herald.deliveries_undelivered');
+  await pool.query("DELETE FROM herald.migrations WHERE name > '0004'");
+  await expect(findsByIndex()).resolves.toBe(false);
+  const other = await pool.connect();
+  await other.query('BEGIN; SELECT count(*) FROM herald.deliveries');
+  await expect(prepareHistory(pool, 'write')).resolves.toMatchObject({ ran: ['0004_index-undelivered'] });
+  await expect(findsByIndex()).resolves.toBe(false);
+  // A writer delays it, and nothing is left half done.
+  await other.query('UPDATE herald.deliveries SET tries = tries');
+  const impatient = createPartitions(pool, { readersLimitMs: 20 });
+  await expect(impatient.indexDays()).rejects.toThrow('lock timeout');
+  await other.query('COMMIT; BEGIN; SELECT count(*) FROM herald.deliveries');
+  while ((await partitions.indexDays()) > 0);
+  await expect(findsByIndex()).resolves.toBe(true);
+  await other.query('COMMIT');
+  other.release();
+  // Days that are made now have it.
+  await partitions.ensure([dayOf(START) - 60]);
+  await expect(partitions.indexDays()).resolves.toBe(0);
+  await expect(findsByIndex()).resolves.toBe(true);
 });
 
 test('nobody reads what is of another workspace', async () => {

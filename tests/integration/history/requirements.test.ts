@@ -8,7 +8,7 @@ import {
 } from '@herald/history/requirements/prepare-history';
 import { startPostgres, type RunningPostgres } from '@herald/test-kit';
 
-const MIGRATIONS = ['0001_create-history', '0002_create-audit', '0003_create-installation'];
+const MIGRATIONS = ['0001_create-history', '0002_create-audit', '0003_create-installation', '0004_index-undelivered'];
 
 let postgres: RunningPostgres;
 let admin: HistoryPool;

@@ -98,6 +98,7 @@ export function startTendingDays({ history, logger, metrics, now, resources }: M
       if (dropped.length > 0) logger.info('history.days_dropped', { partitions: dropped.join(',') });
       history.state.daysStay(await history.partitions.findOverdueMs(oldest), failures[0]);
       await history.partitions.ensureAhead(now());
+      await history.partitions.indexDays();
       await history.audit.deleteBefore(oldest, () => isStopping);
     });
   const first = tend();

@@ -29,6 +29,9 @@ const READERS_LIMIT_MS = 2_000;
 /** A round of dropping may wait for many readers, one after the other, in ms. */
 const ROUND_LIMIT_MS = 600_000;
 
+/** Days that a round makes the index of: with rows by the million, each may take a second. */
+const INDEXED_AT_ONCE = 50;
+
 const CLOCKS =
   'the times of Redis and of PostgreSQL differ by more than a day, so that no day is dropped; set their clocks';
 
@@ -150,6 +153,22 @@ export function createPartitions(pool: HistoryPool, { readersLimitMs = READERS_L
         const { rows } = await client.query<{ mine: boolean }>(SQL.TRY_LOCK_FOR_TENDING);
         if (!rows[0]?.mine) return { dropped: [], failures: [] };
         return await dropAll(dayOf(timeMs));
+      }),
+    /**
+     * Makes the index of days that are older than it. Nobody who reads waits for it, and who writes into a day as long as it
+     * takes; whoever has written there and hasn't committed delays it. It does nothing while another process is at it.
+     * @returns how many days have it now
+     */
+    indexDays: (): Promise<number> =>
+      inTransaction(pool, { statementMs: STATEMENT_LIMIT_MS, idleMs: ROUND_LIMIT_MS }, async (client) => {
+        const { rows } = await client.query<{ mine: boolean }>(SQL.TRY_LOCK_FOR_TENDING);
+        if (!rows[0]?.mine) return 0;
+        const days = await client.query<{ name: string }>(SQL.LIST_UNINDEXED_DAYS, [INDEXED_AT_ONCE]);
+        for (const { name } of days.rows) {
+          const limits = { statementMs: STATEMENT_LIMIT_MS, lockMs: readersLimitMs };
+          await inTransaction(pool, limits, (each) => each.query(SQL.indexDay(name)));
+        }
+        return days.rows.length;
       }),
     /**
      * How long days are kept, in ms: as long as is wished, unless that is less than half of before. `setRetention` is the

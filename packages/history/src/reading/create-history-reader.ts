@@ -45,12 +45,13 @@ const TransitionRow = z.object({
   endpoint_id: z.string(),
 });
 const SequenceRow = z.object({ transition_id: z.instanceof(Uint8Array) });
-const DaysRow = z.object({ first: z.string().nullable(), last: z.string().nullable() });
+const DaysRow = z.object({ first: z.string().nullable(), last: z.string().nullable(), is_indexed: z.boolean() });
+const TimeRow = z.object({ created_at: z.number() });
 const CountRow = z.object({ count: z.number() });
 
 export type HistoryReaderDeps = DeadlineOptions & {
   readonly pool: Pick<HistoryPool, 'connect'>;
-  /** How long a page looks for more, in ms: what it has found by then is the page. Default: a third of `limitMs`. */
+  /** How long a page looks for more, in ms: what it has found by then is the page. Default: a quarter of `limitMs`. */
   readonly lookMs?: number;
   /** Hears of a delivery that this release can't read, such as one with a status of a later release. It is left out. */
   readonly onUnreadable?: (id: DeliveryId, error: unknown) => void;
@@ -83,16 +84,17 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
   const search = (
     owner: WorkspaceId | undefined,
     { from = 0, to = MAX_TIME, order = 'newest' }: Partial<Stretch> & { order?: Order },
-    askOf: (ask: Ask, stretch: Stretch, soFar: number) => Promise<unknown[]>,
+    askOf: (ask: Ask, stretch: KnownStretch, soFar: number) => Promise<unknown[]>,
     isDone: (found: readonly unknown[]) => boolean,
   ): Promise<unknown[]> =>
     read(owner, async (transact) => {
-      let stretches: Stretch[] | undefined;
+      let stretches: KnownStretch[] | undefined;
       const found: unknown[] = [];
       const askNext = async (ask: Ask): Promise<void> => {
         if (!stretches) {
-          const days = toDays((await ask(SQL.READ_DAYS, []))[0]);
-          stretches = divideDays({ from: Math.max(from, days.from), to: Math.min(to, days.to) }, order);
+          const { isIndexed, ...days } = toDays((await ask(SQL.READ_DAYS, []))[0]);
+          const asked = { from: Math.max(from, days.from), to: Math.min(to, days.to) };
+          stretches = divideDays(asked, order).map((stretch) => ({ ...stretch, isIndexed }));
         }
         const stretch = stretches.shift();
         if (stretch) found.push(...(await askOf(ask, stretch, found.length)));
@@ -130,7 +132,10 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
       return row === undefined ? undefined : OwnerRow.parse(row).workspace_id;
     },
     async find(workspaceId: WorkspaceId, id: DeliveryId): Promise<PastDelivery | undefined> {
-      return toPast(await findOne(workspaceId, SQL.FIND_DELIVERY, [toIdBytes(id), workspaceId]))[0];
+      const values = [toIdBytes(id), workspaceId];
+      const askOf = (ask: Ask, stretch: Stretch) =>
+        askWhere(ask, stretch, [SQL.TIMES_OF_DELIVERY, SQL.FIND_DELIVERY], values);
+      return toPast(await search(workspaceId, { order: 'any' }, askOf, (found) => found.length > 0))[0];
     },
     async findTransition(of: TransitionOf): Promise<PastTransition | undefined> {
       const values = [of.createdAt, toIdBytes(of.transitionId), of.workspaceId];
@@ -147,21 +152,33 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
     },
     /** Newest first. It may end before the end of the list: `next` is the last place it looked at. */
     async list({ workspaceId, endpointId, status, event, since = 0, until, after, upTo, limit }: HistoryQuery) {
-      const kind = endpointId === undefined ? 'workspace' : 'endpoint';
+      const isRare = status !== undefined && status !== 'delivered';
+      const whose = endpointId === undefined ? 'workspace' : 'endpoint';
       const owner = [workspaceId, endpointId ?? null];
       const [start, end] = [firstPlace(after, until), lastPlace(upTo, since)];
       const isFiltered = status !== undefined || event !== undefined;
-      const lookUntil = performance.now() + (lookMs ?? deadline.limitMs / 3);
+      const lookUntil = performance.now() + (lookMs ?? deadline.limitMs / 4);
       let next: HistoryPage['next'];
-      const askOf = async (query: Ask, { from, to }: Stretch, soFar: number) => {
+      const askOf = async (query: Ask, { from, to, isIndexed }: KnownStretch, soFar: number) => {
+        const kind = isRare && isIndexed ? 'undelivered' : whose;
         const first = start[0] < to ? start : [to - 1, LAST];
         const last = end[0] >= from ? end : [from, FIRST];
         const bounds = [...owner, ...first];
-        const edges = isFiltered ? await query(SQL.FIND_EDGE[kind], [...bounds, ...last, LOOKED_AT_LIMIT]) : [];
+        const most = [LOOKED_AT_LIMIT, ...(kind === 'undelivered' ? [status] : [])];
+        const edges = isFiltered ? await query(SQL.FIND_EDGE[kind], [...bounds, ...last, ...most]) : [];
         const edge = edges[0] === undefined ? undefined : PlaceRow.parse(edges[0]);
-        const stretch = edge ? [edge.created_at, edge.id] : last;
-        const filter = [status ?? null, event ?? null];
-        const rows = await query(SQL.LIST_DELIVERIES[kind], [...bounds, ...stretch, ...filter, limit - soFar]);
+        const stretch = edge ? ([edge.created_at, edge.id] as const) : last;
+        const what = [status ?? null, event ?? null, limit - soFar];
+        const read = async () => {
+          const matching = isFiltered
+            ? await query(SQL.TIMES_OF_DELIVERIES[kind], [...bounds, ...stretch, ...what])
+            : [];
+          if (isFiltered && matching.length === 0) return [];
+          const oldest = isFiltered ? TimeRow.parse(matching.at(-1)).created_at : stretch[0];
+          const until = oldest > stretch[0] ? [oldest, FIRST] : stretch;
+          return await query(SQL.LIST_DELIVERIES[kind], [...bounds, ...until, ...what]);
+        };
+        const rows = await read();
         const reached = rows.length === limit - soFar ? PlaceRow.parse(rows.at(-1)) : edge;
         if (reached) next = { at: reached.created_at, id: toDeliveryId(reached.id) };
         else if (performance.now() > lookUntil) next = { at: from, id: '' };
@@ -208,7 +225,8 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
       limit: number,
       before = Infinity,
     ): Promise<readonly PastSequence[]> {
-      const askOf = (query: Ask, { from, to }: Stretch) => query(SQL.LIST_TRANSITIONS, [workspaceId, taskId, from, to]);
+      const askOf = (query: Ask, stretch: Stretch) =>
+        askWhere(query, stretch, [SQL.TIMES_OF_TASK, SQL.LIST_TRANSITIONS], [workspaceId, taskId]);
       const rows = await search(workspaceId, { order: 'oldest' }, askOf, () => false);
       return z
         .array(SequenceRow)
@@ -223,12 +241,38 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
       taskId: TaskId,
       ids: readonly TransitionId[],
     ): Promise<readonly PastDelivery[]> {
-      const values = [workspaceId, taskId, ids.map(toIdBytes)];
-      const askOf = (query: Ask, { from, to }: Stretch) => query(SQL.LIST_OF_TRANSITIONS, [...values, from, to]);
+      const askOf = (query: Ask, stretch: Stretch) =>
+        askWhere(
+          query,
+          stretch,
+          [SQL.TIMES_OF_TASK, SQL.LIST_OF_TRANSITIONS],
+          [workspaceId, taskId],
+          [ids.map(toIdBytes)],
+        );
       const found = toPast(await search(workspaceId, { order: 'any' }, askOf, () => false));
       return found.toSorted((a, b) => (a.delivery.id < b.delivery.id ? 1 : -1));
     },
   } satisfies HistoryReader & { listAudit: unknown };
+}
+
+/** `isIndexed`: what was not delivered can be found by its index. */
+type KnownStretch = Stretch & { readonly isIndexed: boolean };
+
+/**
+ * Asks first when there is something, and then for it in that time alone. What reads the transitions as well costs twice as
+ * much for each day.
+ * @param statements for the times, and for the rows. Both get `values`, the second one `more` too, and a time at the end.
+ */
+async function askWhere(
+  ask: Ask,
+  { from, to }: Stretch,
+  [times, rows]: readonly [times: string, rows: string],
+  values: readonly unknown[],
+  more: readonly unknown[] = [],
+): Promise<unknown[]> {
+  const found = (await ask(times, [...values, from, to])).map((row) => TimeRow.parse(row).created_at);
+  if (found.length === 0) return [];
+  return await ask(rows, [...values, ...more, Math.min(...found), Math.max(...found) + 1]);
 }
 
 /** Runs a statement. */
@@ -283,9 +327,10 @@ function createTurns(most: number) {
 }
 
 /** The time of the days that can be read. */
-function toDays(row: unknown): Stretch {
-  const { first, last } = DaysRow.parse(row);
-  return first === null || last === null ? { from: 0, to: 0 } : { from: startOf(first), to: startOf(last) + DAY_MS };
+function toDays(row: unknown): KnownStretch {
+  const { first, last, is_indexed: isIndexed } = DaysRow.parse(row);
+  if (first === null || last === null) return { from: 0, to: 0, isIndexed };
+  return { from: startOf(first), to: startOf(last) + DAY_MS, isIndexed };
 }
 
 /** The place after which a list goes on: that of a page before, or the end of the time. */

@@ -89,14 +89,34 @@ JOIN pg_class AS parent ON parent.oid = inhparent
 WHERE inhparent IN (to_regclass('herald.deliveries'), to_regclass('herald.transitions'))
 GROUP BY 1 ORDER BY 1`;
 
+/**
+ * Days that lack the index of what was not delivered: they are older than it. $1: at most so many. A day that is being
+ * dropped doesn't count.
+ */
+export const LIST_UNINDEXED_DAYS = `
+SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+WHERE inhparent = to_regclass('herald.deliveries') AND NOT inhdetachpending AND NOT EXISTS (
+  SELECT FROM pg_inherits AS part JOIN pg_index ON indexrelid = part.inhrelid
+  WHERE part.inhparent = to_regclass('herald.deliveries_undelivered') AND indrelid = pg_class.oid)
+ORDER BY relname DESC LIMIT $1`;
+/** It locks out who writes into this day. The index of the whole is used once all days have theirs. */
+export const indexDay = (name: string) =>
+  `CREATE INDEX ${name}_undelivered ON herald.${name} (workspace_id, status, created_at, endpoint_id)
+  WHERE status <> 'delivered';
+ALTER INDEX herald.deliveries_undelivered ATTACH PARTITION herald.${name}_undelivered`;
+
 // Reading.
 
 /** What is read of a delivery, with what its transition adds. */
 const COLUMNS = `d.id, d.workspace_id, d.endpoint_id, d.transition_id, d.task_id, d.event, d.status, d.reason, d.created_at,
   d.scheduled_at, d.settled_at, d.tries, d.place, d.is_released, d.attempts, t.sample_of, t.erased_at`;
 
-/** The first and the last day that can be read, such as 20261123; null when there is none. */
-export const READ_DAYS = `SELECT min(right(relname, 8)) AS first, max(right(relname, 8)) AS last
+/**
+ * The first and the last day that can be read, such as 20261123; null when there is none. `is_indexed`: whether what was not
+ * delivered can be found by its index.
+ */
+export const READ_DAYS = `SELECT min(right(relname, 8)) AS first, max(right(relname, 8)) AS last,
+  (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('herald.deliveries_undelivered')) IS TRUE AS is_indexed
 FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
 WHERE inhparent = to_regclass('herald.deliveries') AND NOT inhdetachpending`;
 
@@ -117,6 +137,14 @@ export const FIND_OWNER = `SELECT workspace_id FROM herald.deliveries WHERE id =
 export const FIND_OWNER_OF_TASK = `SELECT workspace_id FROM herald.deliveries
   WHERE task_id = $1 AND ${within('$2', '$3')} LIMIT 1`;
 
+// By these it is found in which days something is. Then only those are read with their transitions.
+/** $1: id of a delivery   $2: its workspace   $3: from   $4: to */
+export const TIMES_OF_DELIVERY = `SELECT created_at FROM herald.deliveries
+  WHERE id = $1 AND workspace_id = $2 AND ${within('$3', '$4')}`;
+/** $1: workspace   $2: Task   $3: from   $4: to */
+export const TIMES_OF_TASK = `SELECT created_at FROM herald.deliveries
+  WHERE task_id = $2 AND workspace_id = $1 AND ${within('$3', '$4')}`;
+
 /** $1: id of a delivery   $2: its workspace   $3: from   $4: to */
 export const FIND_DELIVERY = `${deliveriesWithin('$3', '$4')} AND d.id = $1 AND d.workspace_id = $2`;
 
@@ -128,6 +156,9 @@ export const FIND_TRANSITION = `SELECT t.body, t.request_id, t.traceparent, d.en
 /** Whose deliveries: those of the workspace $1, or of its endpoint $2. */
 const OF_WORKSPACE = 'd.workspace_id = $1 AND $2::text IS NULL';
 const OF_ENDPOINT = 'd.endpoint_id = $2 AND d.workspace_id = $1';
+/** Those of either with a status that isn't "delivered". */
+const undelivered = (status: string) => `d.workspace_id = $1 AND ($2::text IS NULL OR d.endpoint_id = $2)
+  AND d.status <> 'delivered' AND d.status = ${status}`;
 
 /** $3, $4: the list goes on after this place   $5, $6: and no further than to this one */
 const STRETCH = `d.created_at <= $3 AND (d.created_at, d.id) < ($3, $4)
@@ -139,20 +170,32 @@ const pageOf = (condition: string, days: string, order: string, limit: string) =
   `SELECT ${COLUMNS} FROM (SELECT * FROM herald.deliveries d WHERE ${condition} ${order} LIMIT ${limit}) d
   ${transitionOf(days)} ${order}`;
 
-const listOf = (owner: string) =>
-  pageOf(
-    `${owner} AND ${STRETCH} AND ($7::text IS NULL OR d.status = $7) AND ($8::text IS NULL OR d.event = $8)`,
-    'created_at >= $5 AND created_at <= $3',
-    NEWEST_FIRST,
-    '$9',
-  );
+const inList = (owner: string) =>
+  `${owner} AND ${STRETCH} AND ($7::text IS NULL OR d.status = $7) AND ($8::text IS NULL OR d.event = $8)`;
+const listOf = (owner: string) => pageOf(inList(owner), 'created_at >= $5 AND created_at <= $3', NEWEST_FIRST, '$9');
+const timesOf = (owner: string) =>
+  `SELECT d.created_at FROM herald.deliveries d WHERE ${inList(owner)} ${NEWEST_FIRST} LIMIT $9`;
 const edgeOf = (owner: string) =>
   `SELECT d.created_at, d.id FROM herald.deliveries d WHERE ${owner} AND ${STRETCH} ${NEWEST_FIRST} OFFSET $7 LIMIT 1`;
 
 /** $7: status or null   $8: event or null   $9: how many */
-export const LIST_DELIVERIES = { workspace: listOf(OF_WORKSPACE), endpoint: listOf(OF_ENDPOINT) };
-/** $7: how many to look at. The place of the one after them; no row when there are no more. */
-export const FIND_EDGE = { workspace: edgeOf(OF_WORKSPACE), endpoint: edgeOf(OF_ENDPOINT) };
+export const LIST_DELIVERIES = {
+  workspace: listOf(OF_WORKSPACE),
+  endpoint: listOf(OF_ENDPOINT),
+  undelivered: listOf(undelivered('$7')),
+};
+/** The same, and only when they were accepted. */
+export const TIMES_OF_DELIVERIES = {
+  workspace: timesOf(OF_WORKSPACE),
+  endpoint: timesOf(OF_ENDPOINT),
+  undelivered: timesOf(undelivered('$7')),
+};
+/** $7: how many to look at   $8: only of `undelivered`: status. The place of the one after them; no row: there are no more. */
+export const FIND_EDGE = {
+  workspace: edgeOf(OF_WORKSPACE),
+  endpoint: edgeOf(OF_ENDPOINT),
+  undelivered: edgeOf(undelivered('$8')),
+};
 
 /** $1: workspace   $2: endpoint   $3, $4: the list goes on behind this place   $5: until, exclusive   $6: how many */
 export const LIST_OLDEST_FIRST = pageOf(
