@@ -13,14 +13,15 @@ type Paths = Readonly<Record<string, Readonly<Record<string, DocumentedOperation
 
 export type OperationAt = { readonly path: string; readonly method: string; readonly operation: DocumentedOperation };
 
-/** Who calls an operation: a workspace (with its key or a portal link) or an executor. Absent: no client does. */
-export function callerOf({ security, responses }: DocumentedOperation): 'tenant' | 'executor' | undefined {
+/** Who calls an operation: a workspace (with its key or a portal link), an executor or a platform. Absent: no client does. */
+export function callerOf({ security, responses }: DocumentedOperation): 'tenant' | 'executor' | 'platform' | undefined {
   // A stream has no answer to wait for.
   const isAnswered = Object.entries(responses).some(
     ([status, { content = {} }]) => status.startsWith('2') && 'application/json' in content,
   );
   if (!isAnswered) return undefined;
   const scopes = security.find(({ apiKey }) => apiKey !== undefined)?.apiKey;
+  if (scopes?.includes('platform')) return 'platform';
   if (scopes) return scopes.includes('execute') ? 'executor' : 'tenant';
   return security.some(({ portalLink }) => portalLink !== undefined) ? 'tenant' : undefined;
 }

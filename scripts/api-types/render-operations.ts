@@ -19,6 +19,11 @@ export interface ExecutorOperations {
 ${of('executor').map(renderType).join('\n')}
 }
 
+/** What a platform key is for. */
+export interface PlatformOperations {
+${of('platform').map(renderType).join('\n')}
+}
+
 export const TENANT_ROUTES: Readonly<Record<keyof TenantOperations, Route>> = {
 ${of('tenant')
   .map((each) => renderRoute(each, schemas))
@@ -27,6 +32,12 @@ ${of('tenant')
 
 export const EXECUTOR_ROUTES: Readonly<Record<keyof ExecutorOperations, Route>> = {
 ${of('executor')
+  .map((each) => renderRoute(each, schemas))
+  .join('\n')}
+};
+
+export const PLATFORM_ROUTES: Readonly<Record<keyof PlatformOperations, Route>> = {
+${of('platform')
   .map((each) => renderRoute(each, schemas))
   .join('\n')}
 };

@@ -119,7 +119,9 @@ test('an execution workspace that differs from the controller changes nothing an
   ];
   await controller.registerReceiver({ url: receiver.url });
   await execution.registerReceiver({ url: atExecution.url });
-  const task = await controller.createTask({ executionWorkspaceId: execution.id, callback: { url: callback.url } });
+  const executionWorkspaceId = execution.id;
+  await herald.askAsPlatform('POST', `${controller.id}/execution-workspaces`, 200, { executionWorkspaceId });
+  const task = await controller.createTask({ executionWorkspaceId, callback: { url: callback.url } });
   await herald.executor.report(task.id, ...FULL_LIFE);
   await herald.settled();
 
@@ -136,7 +138,9 @@ test('a Task whose execution workspace does not exist is delivered all the same'
   const workspace = await herald.createWorkspace();
   const receiver = await herald.startReceiver();
   await workspace.registerReceiver({ url: receiver.url });
-  const task = await workspace.createTask({ executionWorkspaceId: 'ws_task-bound' });
+  const body = { executionWorkspaceId: 'ws_task-bound' };
+  const task = (await herald.askAsPlatform('POST', `${workspace.id}/tasks`, 201, body)) as { id: string };
+  expect(await workspace.readTask(task.id)).toMatchObject(body);
   await herald.executor.report(task.id, START, DONE);
   expect(webhooksAt({ requests: [await receiver.next()] })[0]?.event).toBe('task.done');
 });

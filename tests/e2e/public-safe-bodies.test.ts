@@ -25,12 +25,15 @@ test('no internal field of anything appears in any body or header', async () => 
   const workspace = await herald.createWorkspace();
   const [receiver, callback] = [await herald.startReceiver(), await herald.startReceiver()];
   await workspace.registerReceiver({ url: receiver.url, description: canary('description') });
-  const create = () =>
-    workspace.createTask({
+  const create = async () => {
+    const executionWorkspaceId = `canary-${++count}-execution`;
+    await herald.askAsPlatform('POST', `${workspace.id}/execution-workspaces`, 200, { executionWorkspaceId });
+    return await workspace.createTask({
       input: { prompt: canary('input'), ...internals('input') },
-      executionWorkspaceId: `canary-${++count}-execution`,
+      executionWorkspaceId,
       callback: { url: callback.url },
     });
+  };
   const [done, canceled, closed] = [await create(), await create(), await create()];
   const outcome = { summary: 'public', progress: 0.25, ...internals('outcome') };
   const action = actionRequired(1, {

@@ -17,7 +17,7 @@ import { waitUntilSettled } from './delivery-state.ts';
 import { giveFormerText } from './give-former-text.ts';
 import { createExecutorClient, type ExecutorClient } from './executor-client.ts';
 import { assertWebhook } from './find-webhook-breaches.ts';
-import { sendRequest, type HttpAnswer, type RequestOptions } from './http-request.ts';
+import { bodyOf, sendRequest, type HttpAnswer, type RequestOptions } from './http-request.ts';
 import {
   startHeraldProcess,
   type Env,
@@ -65,8 +65,10 @@ export interface Herald extends AsyncDisposable {
   startApi(env?: Env, from?: Installation): Promise<HeraldProcess>;
   startWorker(env?: Env, from?: Installation): Promise<HeraldProcess>;
   request(method: string, path: string, options?: ViaOptions): Promise<HttpAnswer>;
-  /** A key, of a workspace or (without one) of an executor. */
+  /** A key, of a workspace or (without one) of an executor or a platform. */
   createKey(workspaceId: string | undefined, scopes: readonly Scope[]): Promise<string>;
+  /** What the platform asks for, with a key of its own, below `/api/platform/workspaces/`. The answer must have the status. */
+  askAsPlatform(method: string, path: string, status: number, body?: object): Promise<unknown>;
   /** A new workspace with a key for everything that a customer may do. */
   createWorkspace(via?: HeraldProcess): Promise<WorkspaceClient>;
   /** A receiver whose certificate the workers trust, and which insists on webhooks as documented. Closed with Herald at the latest. */
@@ -145,6 +147,7 @@ export async function startHerald({
       const { key, record } = await keys.create({ scopes, ...(workspaceId !== undefined && { workspaceId }) });
       return hasFormerKeys ? await giveFormerText(client, record.id) : key;
     };
+    let platformKey: Promise<string> | undefined;
     const executor = createExecutorClient(await createKey(undefined, ['execute']), request);
     const stack = cleanUp.move();
     return {
@@ -158,6 +161,11 @@ export async function startHerald({
       executor,
       request,
       createKey,
+      async askAsPlatform(method, path, status, body) {
+        platformKey ??= createKey(undefined, ['platform']);
+        const options = { key: await platformKey, ...(body && { body }) };
+        return bodyOf(await request(method, `/api/platform/workspaces/${path}`, options), status);
+      },
       get apis() {
         return all('api');
       },

@@ -1,6 +1,7 @@
 import { createActionUrl } from '@herald/core';
 import { createEndpointUrlJudge } from '@herald/egress/judge-url-host';
 import { createAuditTrail } from '@herald/store/audit/audit-trail';
+import { createBindingStore } from '@herald/store/bindings/binding-store';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
@@ -47,6 +48,7 @@ import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createOperatorDeps } from './operators/create-operator-deps.ts';
 import { createConsoleDeps } from './portal-links/create-console-deps.ts';
 import { createAudit } from './http/create-audit.ts';
+import { createEraseWorkspace } from './platform/erase-workspace.ts';
 import { createReports } from './reports/create-reports.ts';
 import { createManageCallbacks } from './tasks/manage-callbacks.ts';
 import { createErasePayloads } from './tasks/erase-payloads.ts';
@@ -143,6 +145,14 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
       untrustedProxy.findWarning() ?? (config.history ? undefined : await findHistoryNotSet(base.historyMark)),
   });
 
+  const erasePayloads = createErasePayloads({
+    eraser: createPayloadEraser({ ...replicated, retention: deliveryRetention, history }),
+    report: reports.payloadsErased,
+    now,
+  });
+  const apiKeys = createApiKeyStore({ ...replicated, now });
+  const bindings = createBindingStore({ ...replicated, now });
+  const consoleDeps = createConsoleDeps({ ...replicated, config, logger, now });
   const deliveryLog = createDeliveryLog({ ...replicated, ...ofRoom, history });
   const deliveryStores = new Map(
     keyspace.shards.map((keys) => [keys, createDeliveryStore({ redis, keys, retention: deliveryRetention })]),
@@ -161,8 +171,14 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     keyFingerprints: cipher.fingerprints,
     tracing: base.tracing,
     audit: createAudit(createAuditTrail({ ...replicated, length: config.auditLength, now }), logger),
-    apiKeys: createApiKeyStore({ redis, now }),
-    ...createConsoleDeps({ ...replicated, config, logger, now }),
+    apiKeys,
+    bindings,
+    eraseWorkspace: createEraseWorkspace({
+      ...{ apiKeys, bindings, receivers, acceptTransitions, erasePayloads, history },
+      portalLinks: consoleDeps.portalLinkStore,
+      tasks: taskStore,
+    }),
+    ...consoleDeps,
     /** For the scripts that count the requests of an API key. */
     sendRateLimitCommand: createScriptCommands(redis),
     idempotencyRecords: createIdempotencyStore({
@@ -176,11 +192,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     receivers,
     callbacks,
     tasks,
-    erasePayloads: createErasePayloads({
-      eraser: createPayloadEraser({ ...replicated, retention: deliveryRetention, history }),
-      report: reports.payloadsErased,
-      now,
-    }),
+    erasePayloads,
     acceptTransitions,
     listeners: createListeners({
       store: createListenerStore({ redis, keyspace }),

@@ -31,6 +31,7 @@ import { createPageRoutes } from './pages/page-routes.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
 import { LOCK_ROUTES } from './receivers/lock-routes.ts';
+import { PLATFORM_ROUTES } from './platform/platform-routes.ts';
 import { RECEIVER_ROUTES } from './receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from './replays/replay-routes.ts';
 import { admitEverybody, createRouter, refuseDoubledSlashes, refuseUnknownPath } from './routing/create-router.ts';
@@ -56,6 +57,7 @@ const CUSTOMER_ROUTES: readonly RouteTable<AppContext>[] = [
   PORTAL_LINK_ROUTES,
   ACCESS_ROUTES,
   TASK_ROUTES,
+  PLATFORM_ROUTES,
 ];
 
 /** Where `npm run build` leaves the console: the same place seen from here and from the bundle. */

@@ -1,9 +1,17 @@
-import { EXECUTOR_ROUTES, TENANT_ROUTES, type ExecutorOperations, type TenantOperations } from './api/operations.ts';
+import {
+  EXECUTOR_ROUTES,
+  PLATFORM_ROUTES,
+  TENANT_ROUTES,
+  type ExecutorOperations,
+  type PlatformOperations,
+  type TenantOperations,
+} from './api/operations.ts';
 import type { Route } from './api/operation.ts';
 import { createCall, createPages, type CallInput, type ClientOptions } from './call.ts';
 
 export type TenantClient = TenantOperations;
 export type ExecutorClient = ExecutorOperations;
+export type PlatformClient = PlatformOperations;
 
 /** What a workspace does, with its API key, or people do with the token of a portal link. */
 export function createTenantClient(options: ClientOptions): TenantClient {
@@ -13,6 +21,11 @@ export function createTenantClient(options: ClientOptions): TenantClient {
 /** What an executor does, with its key. `createReporter` reports many transitions. */
 export function createExecutorClient(options: ClientOptions): ExecutorClient {
   return createOperations(EXECUTOR_ROUTES, options) as ExecutorOperations;
+}
+
+/** What the platform does for its workspaces, with a platform key. */
+export function createPlatformClient(options: ClientOptions): PlatformClient {
+  return createOperations(PLATFORM_ROUTES, options) as PlatformOperations;
 }
 
 function createOperations(routes: Readonly<Record<string, Route>>, options: ClientOptions): unknown {

@@ -1,7 +1,14 @@
 export type { Answer, CallOptions, Input, Operation, Paged } from './api/operation.ts';
 export type { components, operations, paths } from './api/api-types.ts';
 export type { ClientOptions } from './call.ts';
-export { createExecutorClient, createTenantClient, type ExecutorClient, type TenantClient } from './create-client.ts';
+export {
+  createExecutorClient,
+  createPlatformClient,
+  createTenantClient,
+  type ExecutorClient,
+  type PlatformClient,
+  type TenantClient,
+} from './create-client.ts';
 export {
   createReporter,
   type Accepted,

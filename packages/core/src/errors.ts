@@ -94,7 +94,42 @@ export class WorkspaceFullError extends DomainError {
   }
 }
 
-type Thing = 'workspace' | 'receiver' | 'task' | 'callback' | 'approval' | 'delivery' | 'replay' | 'portal_link';
+/** The workspace already has as many API keys as the platform may make for it. */
+export class KeyLimitReachedError extends DomainError {
+  readonly code = 'key_limit_reached';
+  constructor(limit: number) {
+    super(`this workspace already has ${limit} API keys; revoke one first`);
+  }
+}
+
+/** The workspace may already run Tasks in as many others as it may. */
+export class BindingLimitReachedError extends DomainError {
+  readonly code = 'binding_limit_reached';
+  constructor(limit: number) {
+    super(`this workspace is already bound to ${limit} execution workspaces; end a binding first`);
+  }
+}
+
+/** A key of a workspace names an execution workspace that the platform has not bound to it (spec section 1). */
+export class WorkspaceNotBoundError extends DomainError {
+  readonly code = 'workspace_not_bound';
+  constructor(executionWorkspaceId: string) {
+    super(
+      `Tasks of this workspace do not run in ${executionWorkspaceId}: the platform has not bound the two; leave executionWorkspaceId out, or ask the platform`,
+    );
+  }
+}
+
+type Thing =
+  | 'workspace'
+  | 'receiver'
+  | 'task'
+  | 'callback'
+  | 'approval'
+  | 'delivery'
+  | 'replay'
+  | 'portal_link'
+  | 'key';
 
 /** The thing doesn't exist, or belongs to another workspace: the caller can't tell which. */
 export class NotFoundError extends DomainError {

@@ -8,14 +8,23 @@ import { fillPath, idsOf, OPERATIONS, type CalledOperation } from './operations.
 import { inhabit, type Inhabited } from './scene.ts';
 
 /** What happens to Tasks is the work itself. It has its own records, and would push the changes out of the trail. */
-const LIFE_OF_TASKS = ['createTask', 'addMessage', 'closeTask', 'reportTransition', 'reportTransitions'];
+const LIFE_OF_TASKS = [
+  'createTask',
+  'createWorkspaceTask',
+  'addMessage',
+  'closeTask',
+  'reportTransition',
+  'reportTransitions',
+];
 
 const changing = OPERATIONS.filter(({ id, method }) => method !== 'GET' && !LIFE_OF_TASKS.includes(id));
 const silent = OPERATIONS.filter((each) => !changing.includes(each) && each.id !== 'listenToEvents');
 
 let herald: Herald;
+let platformKey: string;
 beforeAll(async () => {
   herald = await startHerald({ env: { ...OPERATOR_ENV, OPERATOR_WRITE: 'true', TRUST_PROXY: '1' } });
+  platformKey = await herald.createKey(undefined, ['platform']);
 }, 60_000);
 afterAll(() => herald[Symbol.asyncDispose]());
 
@@ -28,11 +37,16 @@ const asOperator = {
   'sec-fetch-site': 'same-origin',
 };
 
+function keyFor(path: string, { workspace }: Inhabited): string {
+  if (path.startsWith('/api/platform')) return platformKey;
+  return path.startsWith('/api/internal') ? herald.executor.key : workspace.key;
+}
+
 /** Calls an operation with this token, or as the one for whom it is. */
 async function call(operation: CalledOperation, scene: Inhabited, token?: string) {
   const { id, method, path } = operation;
   const { body, query = '', isOperators } = operation.call;
-  const key = token ?? (path.startsWith('/api/internal') ? herald.executor.key : scene.workspace.key);
+  const key = token ?? keyFor(path, scene);
   return await herald.request(method, fillPath(operation, idsOf(operation, scene)) + query, {
     ...(body && { body: body(scene.ids) }),
     ...(!isOperators && { key }),
@@ -79,7 +93,10 @@ test.each(changing)(
       expect([200, 201, 202]).toContain(answer.status);
     });
     const { OPERATOR_USER: user } = OPERATOR_ENV;
-    const byLink = isOperatorLinks ? { by: OF_A_LINK, user } : { by: OF_A_KEY };
+    const isPlatform = operation.path.startsWith('/api/platform');
+    const byLink = isOperatorLinks
+      ? { by: OF_A_LINK, user }
+      : { by: OF_A_KEY, ...(isPlatform && { user: 'platform' }) };
     const doer = isOperators ? { by: 'operator', user } : byLink;
     expect(entries).toMatchObject([
       {

@@ -79,6 +79,7 @@ export async function createCallers(
       }),
     )),
     { name: 'an executor', ...bearer(herald.executor.key), scopes: ['execute'], workspace: 'none' },
+    { name: 'a platform', ...bearer(await keyOf({ scopes: ['platform'] })), scopes: ['platform'], workspace: 'none' },
     { name: 'a key for nothing', ...bearer(await keyOf({ ...ofVictim, scopes: [] })), scopes: [], workspace: 'own' },
     { name: 'a read-only link', ...bearer(await linkOf(victim.workspace.key, true)), ...ownLink },
     { name: 'a writing link', ...bearer(await linkOf(victim.workspace.key, false)), ...ownLink, link: 'change' },

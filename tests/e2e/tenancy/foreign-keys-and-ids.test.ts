@@ -23,7 +23,7 @@ const TENANT_SCOPES = ['webhooks', 'tasks'] as const;
 const OTHER_SCOPE = { webhooks: 'tasks', tasks: 'webhooks' } as const;
 
 const guarded = OPERATIONS.filter(({ scope }) => scope !== undefined);
-const ofTenants = guarded.filter(({ scope }) => scope !== 'execute');
+const ofTenants = guarded.filter(({ scope }) => scope !== 'execute' && scope !== 'platform');
 
 let herald: Herald;
 /** The workspace whose things are reached for, and one that reaches. */
@@ -32,11 +32,13 @@ let intruder: Inhabited;
 /** Keys that are good for nothing. */
 let dead: { unknown: string; expired: string; revoked: string };
 let received: number;
+let platformKey: string;
 
 beforeAll(async () => {
   herald = await startHerald({ env: { TRUST_PROXY: '1', EGRESS_ALLOW_CIDRS: '127.0.0.0/8' } });
   victim = await inhabit(herald, 'approval-of-the-victim');
   intruder = await inhabit(herald, 'approval-of-the-intruder');
+  platformKey = await herald.createKey(undefined, ['platform']);
   await herald.settled();
   // From here on nothing writes to Redis but the API.
   await Promise.all(herald.workers.map((worker) => worker.stop()));
@@ -92,7 +94,8 @@ test('every operation of the document has a place in the table, and no other has
 
 test.each(guarded)('$method $path is called by the table so that it works with the right key', async (operation) => {
   const before = await takeSnapshot(herald.redis);
-  const key = operation.scope === 'execute' ? herald.executor.key : victim.workspace.key;
+  const keys: Partial<Record<string, string>> = { execute: herald.executor.key, platform: platformKey };
+  const key = keys[operation.scope ?? ''] ?? victim.workspace.key;
   const [path, options] = requestOf(operation, own(operation));
   const { status } = await send(operation.method, path, { ...options, key });
   await restoreSnapshot(herald.redis, before);
@@ -157,13 +160,15 @@ async function createCallers({ scope }: CalledOperation): Promise<Caller[]> {
     ['a revoked key', { key: dead.revoked }],
   ];
   const short: readonly [string, string][] =
-    scope === 'execute'
+    scope === 'execute' || scope === 'platform'
       ? [
+          scope === 'execute' ? ['a platform', platformKey] : ['an executor', herald.executor.key],
           ['the own workspace with all its scopes', await herald.createKey(workspace.id, TENANT_SCOPES)],
           ['another workspace with all its scopes', intruder.workspace.key],
         ]
       : [
           ['an executor', herald.executor.key],
+          ['a platform', platformKey],
           // Every scope will do for `any`.
           ...(scope === 'webhooks' || scope === 'tasks' ? [await createShortKey(scope)] : []),
         ];

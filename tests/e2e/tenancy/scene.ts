@@ -25,13 +25,15 @@ export interface Inhabited {
     callbackDelivery: string;
     replay: string;
     portalLink: string;
+    key: string;
+    executionWorkspace: string;
   };
 }
 
 /** Every kind of id that a workspace has. */
 export const ID_KINDS = [
   ...(['receiver', 'task', 'waitingTask', 'callback', 'approval', 'transition'] as const),
-  ...(['receiverDelivery', 'callbackDelivery', 'replay', 'portalLink'] as const),
+  ...(['receiverDelivery', 'callbackDelivery', 'replay', 'portalLink', 'key'] as const),
 ];
 
 export async function inhabit(herald: Herald, approval: string): Promise<Inhabited> {
@@ -50,6 +52,10 @@ export async function inhabit(herald: Herald, approval: string): Promise<Inhabit
   const body = { since: '2020-01-01T00:00:00Z' };
   const replayed = await workspace.request('POST', `/api/public/webhooks/${receiverId}/replay`, { body });
   const link = await workspace.request('POST', '/api/public/portal-links', { body: { expiresInSeconds: 86_400 } });
+  const executionWorkspace = `${workspace.id}-runs`;
+  const made = await herald.askAsPlatform('POST', `${workspace.id}/keys`, 201, {});
+  const bound = { executionWorkspaceId: executionWorkspace };
+  await herald.askAsPlatform('POST', `${workspace.id}/execution-workspaces`, 200, bound);
   return {
     workspace,
     receiver,
@@ -65,6 +71,8 @@ export async function inhabit(herald: Herald, approval: string): Promise<Inhabit
       receiverDelivery: emitted.to({ id: receiverId }),
       callbackDelivery: emitted.toCallback,
       replay: (bodyOf(replayed, 202) as { id: string }).id,
+      key: (made as { id: string }).id,
+      executionWorkspace,
       portalLink: (bodyOf(link, 201) as { id: string }).id,
     },
   };

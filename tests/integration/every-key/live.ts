@@ -17,6 +17,9 @@ import { createStage, type Stage } from '../every-script/stage.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
+/** Its bindings stay, in one list. */
+const BINDER = 'ws_binder';
+
 /** Without a worker, what is to be done waits for so long. */
 const WEEKEND_MS = 3 * DAY_MS;
 
@@ -82,6 +85,7 @@ async function liveOutsideScripts(stage: Stage, look: () => Promise<void>): Prom
   const ids = { transitionId, deliveryId, endpointId: plain.id, workspaceId };
   await first.testEvents.create({ ...ids, body: '{}', createdAt: now });
   await first.deliveries.giveUp(deliveryId, now);
+  await first.bindings.bind(BINDER, 'ws_bound');
   await first.portalLinks.create({ workspaceId, readOnly: true, lifeMs: HOUR_MS, madeBy: { operator: 'ada' } });
 }
 

@@ -1,6 +1,7 @@
 import { RECEIVER_LIMIT, REPLAY_LIMIT, TASK_STATUSES } from '@herald/core';
 import type { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import type { KeyKind } from '@herald/store/keyspace/key-name';
+import { BINDING_LIMIT } from '@herald/store/bindings/binding-store';
 import { AUDIT_LENGTH } from '../every-script/process-stores.ts';
 
 export type Kind = KeyKind | keyof typeof GLOBAL_KEYS;
@@ -58,6 +59,8 @@ export const MAY_STAY: Readonly<Partial<Record<Kind, Bound>>> = {
   failedTests: { why: 'with a history, the latest failures', members: () => 1_000 },
   apiKey: { why: 'a key without an end stays until it is revoked', keys: ({ apiKeys }) => apiKeys, members: () => 10 },
   apiKeyIndex: { why: 'one field for each key', members: ({ apiKeys }) => apiKeys },
+  apiKeysOfWorkspaces: { why: 'one entry for each key', members: ({ apiKeys }) => apiKeys },
+  boundWorkspaces: { why: 'a binding stays until the platform ends it', members: () => BINDING_LIMIT },
   shards: { why: 'what the data is', members: () => 7 },
   audit: { why: 'the newest entries', members: () => AUDIT_LENGTH },
   auditOwners: { why: 'the owners of these entries', members: () => AUDIT_LENGTH },

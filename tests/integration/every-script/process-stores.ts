@@ -3,6 +3,7 @@ import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createActivityReader } from '@herald/store/activity/activity-reader';
 import { createAuditFollower } from '@herald/store/audit/audit-follower';
 import { createAuditTrail } from '@herald/store/audit/audit-trail';
+import { createBindingStore } from '@herald/store/bindings/binding-store';
 import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
@@ -79,6 +80,7 @@ export function createProcessStores({ redis, keyspace = createKeyspace(1), hasHi
     secrets: createEncryptedSecretStore({ redis, keyspace }),
     listeners: createListenerStore({ redis, keyspace }),
     idempotency: createIdempotencyStore({ redis, now, leaseMs: 30_000, keepMs: DAY_MS }),
+    bindings: createBindingStore({ redis, keyspace, now }),
     portalLinks: createPortalLinkStore({ redis, keyspace, now: Date.now }),
     apiKeys: createApiKeyStore({ redis, now }),
     auditFollower: createAuditFollower({ redis, keys }),

@@ -68,6 +68,7 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   }
 
   await redis.zadd(keys.listeners(workspaceId), now + HOUR_MS, 'lst_1');
+  await data.bindings.bind(workspaceId, 'ws_bound');
   await data.portalLinks.create({ workspaceId, readOnly: true, lifeMs: HOUR_MS, madeBy: { operator: 'olga' } });
 
   const replayIds = [newReplayId(randomBytes(12)), newReplayId(randomBytes(12))] as const;

@@ -13,6 +13,7 @@ import { createAuditTrail } from '@herald/store/audit/audit-trail';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { NOTICE_LUA } from '@herald/store/notices/notice-lua';
+import { createBindingStore } from '@herald/store/bindings/binding-store';
 import { createPortalLinkStore } from '@herald/store/portal-links/portal-link-store';
 import { createReplayStore } from '@herald/store/replays/replay-store';
 import { LAYOUT } from '@herald/store/redis/layout';
@@ -128,6 +129,7 @@ export async function startData() {
     deliveries: stores.deliveries,
     log: createDeliveryLog({ redis, keyspace }),
     replays: createReplayStore({ redis, keyspace, keepMs: KEEP_MS }),
+    bindings: createBindingStore({ redis, keyspace, now: Date.now }),
     portalLinks: createPortalLinkStore({ redis, keyspace, now: Date.now }),
     register,
     accept,

@@ -1,5 +1,6 @@
 import { UnavailableError } from '@herald/core';
 import type { ApiKey, ApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { PLATFORM_USER } from '@herald/store/audit/audit-trail';
 import { isApiKeyText, isPortalTokenText, looksLikePortalToken } from '@herald/store/api-keys/api-key-text';
 import type { PortalLink, PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
 import { bearerTokenOf } from '../http/bearer-token.ts';
@@ -42,6 +43,7 @@ export function createAccessJudge(deps: JudgeAccessDeps) {
     return {
       by,
       scopes,
+      ...(scopes.includes('platform') && { user: PLATFORM_USER }),
       ...(workspaceId !== undefined && { workspaceId }),
       ...(expiresAt !== undefined && { expiresAt }),
     };

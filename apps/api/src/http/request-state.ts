@@ -9,7 +9,7 @@ import type { Request, RequestHandler } from 'express';
 export type Caller = Pick<ApiKey, 'workspaceId' | 'scopes' | 'expiresAt'> & {
   /** `key_…`, `plk_…`, or `operator` for one who has signed in. */
   readonly by: string;
-  /** The user name of an operator, also of one who comes by a link that he made. */
+  /** The user name of an operator, also of one who comes by a link that he made; `platform` of a platform key. */
   readonly user?: string;
   readonly portalLink?: PortalLink;
 };
@@ -26,7 +26,7 @@ export type RequestState = {
   /** The operation that the caller may run, once somebody has judged that. */
   admittedTo?: object;
   /** What the handler adds to the entry of the audit trail. */
-  auditFacts?: Partial<Pick<NewAuditEntry, 'workspaceId' | 'reason'>>;
+  auditFacts?: Partial<Pick<NewAuditEntry, 'workspaceId' | 'target' | 'reason'>>;
   /** The code of the problem that it was answered with. */
   problem?: string;
   /** The trace of the request, for work that outlives it (W3C Trace Context). Absent: the request is not traced. */
@@ -95,6 +95,13 @@ export function workspaceOf(req: Request): WorkspaceId {
   const { workspaceId } = callerOf(req);
   if (workspaceId === undefined) throw new Error('only keys of a workspace have the scopes of this route');
   return workspaceId;
+}
+
+/** Whose budget of requests this one draws from: a workspace's, or that of a platform key. */
+export function budgetOf(req: Request): string {
+  const { workspaceId, by } = callerOf(req);
+  // No workspace has a colon in its id.
+  return workspaceId ?? `platform:${by}`;
 }
 
 /** Who a receiver shows as the one who disabled it, if this request does: an operator is the platform. */

@@ -1,3 +1,4 @@
+import { isApiKeyText } from '@herald/store/api-keys/api-key-text';
 import type { KeptAnswer } from '@herald/store/idempotency/idempotency-store';
 import type { Response } from 'express';
 
@@ -48,13 +49,17 @@ function withFields(body: unknown, names: readonly string[], valueOf: (name: str
 
 /**
  * An answer without `secret` and `callback.secret`, the two places where the API shows one, and without the token of a
- * portal link and its url, which has the token too.
+ * portal link and its url, which has the token too, and without a new API key.
  */
 function withoutSecrets(body: unknown): unknown {
   if (!isObject(body)) return body;
   if (typeof body.token === 'string') {
     const { token: _token, url: _url, ...link } = body;
     return link;
+  }
+  if (typeof body.key === 'string' && isApiKeyText(body.key)) {
+    const { key: _key, ...record } = body;
+    return record;
   }
   const { secret: _secret, ...shown } = body;
   if (!isObject(shown.callback)) return shown;

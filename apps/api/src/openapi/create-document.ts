@@ -10,6 +10,7 @@ import { STATS_ROUTES } from '../stats/stats-routes.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import { PAGE_ROUTES } from '../pages/page-routes.ts';
+import { PLATFORM_ROUTES } from '../platform/platform-routes.ts';
 import { LOCK_ROUTES } from '../receivers/lock-routes.ts';
 import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
@@ -77,6 +78,7 @@ const TABLES: readonly RouteTable<never>[] = [
   PAGE_ROUTES,
   PORTAL_LINK_ROUTES,
   ACCESS_ROUTES,
+  PLATFORM_ROUTES,
   OPERATOR_ROUTES,
 ];
 const TABLES_OF: Readonly<Record<DocumentPart, readonly RouteTable<never>[]>> = {
@@ -89,7 +91,7 @@ const CUSTOMER_SCHEMES: Readonly<Record<string, oas31.SecuritySchemeObject>> = {
   apiKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API key, `hrld_…`, of a workspace or an executor.',
+    description: 'An API key, `hrld_…`, of a workspace, an executor or a platform.',
   },
   portalLink: {
     type: 'http',
@@ -144,6 +146,11 @@ export function createOpenApiDocument(part: DocumentPart = 'all'): OpenApiDocume
         { name: 'Tasks', description: 'Operations on the Tasks of a workspace.' },
         { name: 'Executors', description: 'Reports and reads for the programs that run Tasks.' },
         { name: 'Console', description: 'Links that let people into the console.' },
+        {
+          name: 'Platform',
+          description:
+            'Keys, portal links and Tasks of any workspace, and its erasure, for the platform whose customers have workspaces.',
+        },
         { name: 'Operators', description: 'The whole service, for those who run it. Absent without `OPERATOR_USER`.' },
         { name: 'Health', description: 'For operators. No key is needed.' },
         { name: 'Documents', description: 'What the API says about itself. No key is needed.' },
@@ -160,7 +167,9 @@ export function createOpenApiDocument(part: DocumentPart = 'all'): OpenApiDocume
           ...(part !== 'customers' && OPERATOR_SCHEMES),
         },
         headers: HEADERS,
-        ...(isForCustomers && { parameters: { 'Idempotency-Key': IDEMPOTENCY_KEY_PARAMETER } }),
+        ...(isForCustomers && {
+          parameters: { 'Idempotency-Key': IDEMPOTENCY_KEY_PARAMETER },
+        }),
         responses: sharedProblemResponses(),
       },
       paths: Object.fromEntries(tables.flatMap(describePaths)),

@@ -1,4 +1,5 @@
 import {
+  ApiKeyIdText,
   ApprovalIdText,
   DeliveryIdText,
   ReceiverIdText,
@@ -25,6 +26,7 @@ const ID_TEXTS = {
   delivery: DeliveryIdText,
   replay: ReplayIdText,
   portal_link: PortalLinkIdText,
+  key: ApiKeyIdText,
   approval: ApprovalIdText,
   workspace: WorkspaceIdText,
 } as const;

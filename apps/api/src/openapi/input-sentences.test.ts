@@ -7,6 +7,7 @@ import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { readIdempotencyKey } from '../idempotency/read-idempotency-key.ts';
 import { PAGE_ROUTES } from '../pages/page-routes.ts';
 import { OPERATOR_ROUTES } from '../operators/api/operator-routes.ts';
+import { PLATFORM_ROUTES } from '../platform/platform-routes.ts';
 import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
 import { STATS_ROUTES } from '../stats/stats-routes.ts';
 import { LOCK_ROUTES } from '../receivers/lock-routes.ts';
@@ -21,7 +22,7 @@ import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
 const TABLES: readonly RouteTable<never>[] = [
   ...[RECEIVER_ROUTES, DELIVERY_ROUTES, REPLAY_ROUTES, TASK_ROUTES, TRANSITION_ROUTES],
   ...[HEALTH_ROUTES, PAGE_ROUTES],
-  ...[STATS_ROUTES, ACTIVITY_ROUTES, PORTAL_LINK_ROUTES, OPERATOR_ROUTES, LOCK_ROUTES],
+  ...[PLATFORM_ROUTES, STATS_ROUTES, ACTIVITY_ROUTES, PORTAL_LINK_ROUTES, OPERATOR_ROUTES, LOCK_ROUTES],
 ];
 
 const operations = TABLES.flatMap((table) => table.operations.map((operation) => ({ ...operation, table })));
@@ -321,6 +322,21 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ transitions: [] }, 'transitions must not be empty'],
     [{ transitions: Array(501).fill(null) }, 'transitions must have at most 500 items'],
     [{ transitions: [1], dryRun: true }, 'dryRun is not a field here; the only one is transitions'],
+  ],
+  createWorkspaceKey: [
+    [{ scopes: [] }, 'scopes must have at least one scope, or be left out for webhooks and tasks'],
+    [{ scopes: ['execute'] }, 'scopes.0 must be one of webhooks, tasks, approvals:any'],
+    [{ name: '' }, 'name must not be empty'],
+    [{ name: 'two\nlines' }, 'name must be on one line, without blanks around it'],
+    [{ expiresInSeconds: 59 }, 'expiresInSeconds must be at least 60'],
+  ],
+  createWorkspacePortalLink: [[{ readonly: true }, 'readonly is not a field here; did you mean `readOnly`?']],
+  createWorkspaceTask: [
+    [{ executionWorkspaceId: 'a b' }, 'executionWorkspaceId must be 1 to 64 letters, digits, _ or -'],
+  ],
+  bindExecutionWorkspace: [
+    [{}, 'executionWorkspaceId is required'],
+    [{ executionWorkspaceId: 'a b' }, 'executionWorkspaceId must be 1 to 64 letters, digits, _ or -'],
   ],
   createPortalLink: [
     [{ expiresInSeconds: 59 }, 'expiresInSeconds must be at least 60'],

@@ -23,6 +23,7 @@ export function createConsoleDeps(options: ConsoleDepsOptions) {
   const portalLinks = createPortalLinkStore(options);
   return {
     findLink: portalLinks.find,
+    portalLinkStore: portalLinks,
     portalLinks: createManagePortalLinks({
       portalLinks,
       isKnownWorkspace: createSearch(options).isKnownWorkspace,

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { workspaceOf } from '../http/request-state.ts';
+import { budgetOf } from '../http/request-state.ts';
 import { HttpFault } from '../http/problem.ts';
 import { BODY_LIMIT_BYTES } from '../http/parse-json.ts';
 
@@ -22,10 +22,10 @@ export function createBodyLimit(): RequestHandler {
       next();
       return;
     }
-    const id = workspaceOf(req);
+    const id = budgetOf(req);
     const before = taken.get(id) ?? 0;
     if (before + bytes > LIMIT_BYTES) {
-      const detail = 'this workspace has too many large requests under way; wait until some are answered';
+      const detail = 'too many large requests of yours are under way; wait until some are answered';
       throw new HttpFault('rate_limited', detail, { 'retry-after': '1' });
     }
     taken.set(id, before + bytes);

@@ -90,12 +90,14 @@ function toHandler<Deps>(
       return;
     }
     if (audited !== 'none') {
-      const target = audited === 'path' ? req.params.id : (answered as { readonly id?: unknown }).id;
+      const inPath = req.params.id ?? Object.values(req.params).at(-1);
+      const target = audited === 'path' ? inPath : (answered as { readonly id?: unknown }).id;
+      const workspaceId = ids.id === 'workspace' ? req.params.id : req.params.workspaceId;
       await audit?.({
         action,
         ...(typeof target === 'string' && { target }),
         ...(method === 'patch' && { fields: Object.keys(input as object) }),
-        ...(ids.id === 'workspace' && { workspaceId: String(req.params.id) }),
+        ...(typeof workspaceId === 'string' && { workspaceId }),
         ...stateOf(req).auditFacts,
       });
     }

@@ -17,7 +17,7 @@ class SentAnswer {
 export const SENT = new SentAnswer();
 
 /**
- * What the audit trail names as the thing that an operation changed: the `id` in its path, or that in its answer. `none`
+ * What the audit trail names as the thing that an operation changed: the `id` in its path (else the last one there), or that in its answer. `none`
  * is for the life of Tasks, which is the customers' work itself and has records of its own (ADR 37).
  */
 export type AuditTarget = 'path' | 'answer' | 'none';
@@ -92,7 +92,9 @@ export type RouteTable<Deps> = {
   readonly ids: Readonly<Record<string, keyof typeof ID_PATTERNS>>;
   readonly operations: readonly Operation<Deps>[];
 };
-export type KeyedRouteTable<Deps> = RouteTable<Deps> & { readonly access: 'webhooks' | 'tasks' | 'execute' };
+export type KeyedRouteTable<Deps> = RouteTable<Deps> & {
+  readonly access: 'webhooks' | 'tasks' | 'execute' | 'platform';
+};
 
 /** Body of an operation that takes none. */
 export const NoBody = z.strictObject({});

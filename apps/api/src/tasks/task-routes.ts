@@ -14,10 +14,13 @@ import {
   TaskStatus,
   Time,
   UNTIL_RULE,
+  WorkspaceNotBoundError,
   type TransitionReport,
+  type WorkspaceId,
 } from '@herald/core';
+import type { BindingStore } from '@herald/store/bindings/binding-store';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';
 import { DeliveryPage, MAY_BE_PARTIAL, toDeliveryPage } from '../deliveries/delivery-view.ts';
@@ -43,9 +46,11 @@ import {
   toTaskView,
 } from './task-view.ts';
 
-export type TaskRoutesDeps = {
-  readonly tasks: TaskOperations;
-  readonly callbacks: ManageCallbacks;
+/** What a new Task needs. */
+export type CreateTaskDeps = { readonly tasks: TaskOperations; readonly callbacks: ManageCallbacks };
+
+export type TaskRoutesDeps = CreateTaskDeps & {
+  readonly bindings: Pick<BindingStore, 'isBound'>;
   readonly acceptTransitions: AcceptTransitions;
   readonly deliveryLog: DeliveryLog;
   readonly receivers: Pick<ManageReceivers, 'rotateSecret'>;
@@ -88,6 +93,22 @@ async function accept(
   return result;
 }
 
+/** Creates a Task of a workspace, wherever it is to run: whoever calls this has judged that. */
+export async function answerWithNewTask(
+  { tasks, callbacks }: CreateTaskDeps,
+  workspaceId: WorkspaceId,
+  request: CreateTask,
+  req: Request,
+  res: Pick<Response, 'set' | 'location'>,
+): Promise<TaskCreation> {
+  const { task, existed, callback } = await tasks.create(workspaceId, request, stateOf(req).seed);
+  if (existed) res.set(REPLAYED, 'true');
+  res.location(`/tasks/${task.id}`);
+  const view = toTaskView(task, callback?.endpoint ?? (await callbacks.findOf(task)));
+  if (!view.callback || !callback) return view;
+  return { ...view, callback: { ...view.callback, secret: callback.secret } };
+}
+
 /** The operations of customers on their Tasks. */
 export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
   tag: 'Tasks',
@@ -101,14 +122,13 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       description: 'The signing secret of a callback is shown only in this answer.',
       body: CreateTask,
       answer: { status: 201, description: 'The Task.', schema: TaskCreation, headers: ['location', 'cache-control'] },
-      problems: ['workspace_full'],
-      async handle({ tasks, callbacks }, req, res, request) {
-        const { task, existed, callback } = await tasks.create(workspaceOf(req), request, stateOf(req).seed);
-        if (existed) res.set(REPLAYED, 'true');
-        res.location(`/tasks/${task.id}`);
-        const view = toTaskView(task, callback?.endpoint ?? (await callbacks.findOf(task)));
-        if (!view.callback || !callback) return view;
-        return { ...view, callback: { ...view.callback, secret: callback.secret } };
+      problems: ['workspace_full', 'workspace_not_bound'],
+      async handle(deps, req, res, request) {
+        const [workspaceId, { executionWorkspaceId = workspaceId }] = [workspaceOf(req), request];
+        // What a key of a workspace says is no proof: executors run a Task where it is said to run.
+        if (executionWorkspaceId !== workspaceId && !(await deps.bindings.isBound(workspaceId, executionWorkspaceId)))
+          throw new WorkspaceNotBoundError(executionWorkspaceId);
+        return await answerWithNewTask(deps, workspaceId, request, req, res);
       },
     }),
     operation('listWorkspaceTasks', 'GET /', {

@@ -1,5 +1,5 @@
 import { ID_PATTERNS } from '@herald/core';
-import { createApiKeyStore, type ApiKey } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore, type ApiKey, type Scope } from '@herald/store/api-keys/api-key-store';
 import { isApiKeyText, isPortalTokenText, keyIdIn } from '@herald/store/api-keys/api-key-text';
 import { createAuditTrail, type AuditEntry } from '@herald/store/audit/audit-trail';
 import { createPortalLinkStore, makerOf, type PortalLink } from '@herald/store/portal-links/portal-link-store';
@@ -137,7 +137,7 @@ function toFacts({ kind, id, key, link, trail }: Found): Record<string, Cell> {
   return {
     [NAMES[kind]]: id,
     valid: good('yes'),
-    workspace: record.workspaceId ?? '(executor)',
+    workspace: record.workspaceId ?? ownerWithoutWorkspace(key?.scopes),
     scopes: key?.scopes.join(', '),
     'may only read': link && (link.readOnly ? 'yes' : 'no'),
     name: key?.name,
@@ -153,4 +153,9 @@ const TRAIL_COLUMNS = ['at', 'action', 'target', 'workspace', 'address', 'reques
 
 function toTrailRow({ at, action, target, workspaceId, address, requestId }: AuditEntry): Cell[] {
   return [new Date(at), action, target, workspaceId, address, requestId];
+}
+
+/** Whose key it is that belongs to no workspace. */
+export function ownerWithoutWorkspace(scopes: readonly Scope[] = []): string {
+  return scopes.includes('platform') ? '(platform)' : '(executor)';
 }

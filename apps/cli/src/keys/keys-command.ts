@@ -6,12 +6,13 @@ import type { Cell } from '../output/cell.ts';
 import { sayUntold } from '../output/say-untold.ts';
 import { toDate } from '../output/time-text.ts';
 import { argumentReader, listReader, readWorkspace } from '../context/read-arguments.ts';
-import { createFindCommand } from './find-command.ts';
+import { createFindCommand, ownerWithoutWorkspace } from './find-command.ts';
 
 type CreateOptions = JsonOption & {
   workspace?: string;
   scopes?: Scope[];
   executor?: true;
+  platform?: true;
   expiresIn?: number;
   name?: string;
 };
@@ -20,7 +21,7 @@ const WORKSPACE_SCOPES = ['webhooks', 'tasks', 'approvals:any'] as const satisfi
 /** What a key may do unless it is said. */
 const USUAL_SCOPES: readonly Scope[] = ['webhooks', 'tasks'];
 
-/** `herald keys`: the only place that makes and revokes API keys. */
+/** `herald keys`: makes and revokes API keys. Those of workspaces are also made with a platform key, over HTTP. */
 export function createKeysCommand(deps: CommandDeps): Command {
   const { openHerald, output, recordAct, now } = deps;
   const keys = new Command('keys').description('make, list, revoke and find API keys');
@@ -39,6 +40,12 @@ export function createKeysCommand(deps: CommandDeps): Command {
         'scopes',
       ]),
     )
+    .addOption(
+      new Option(
+        '--platform',
+        'a key for the platform, which makes keys, links and Tasks of every workspace over HTTP, and erases one',
+      ).conflicts(['workspace', 'scopes', 'executor']),
+    )
     .option('--name <text>', 'what it is for, such as "billing, staging"; the list shows it', readKeyName)
     .option('--expires-in <duration>', 'such as 90d; without it the key never expires', readExpiry)
     .addHelpText(
@@ -47,11 +54,13 @@ export function createKeysCommand(deps: CommandDeps): Command {
         'herald keys create --workspace ws_x',
         'herald keys create --workspace ws_x --scopes webhooks --expires-in 90d --name "billing, staging"',
         'herald keys create --executor',
+        'herald keys create --platform --name "sign-up"',
       ),
     )
-    .action(async ({ workspace, scopes, executor, expiresIn, name, json }: CreateOptions, command: Command) => {
-      if (!executor && workspace === undefined)
-        command.error('error: name a --workspace, or ask for an --executor key');
+    .action(async (options: CreateOptions, command: Command) => {
+      const { workspace, scopes, executor, platform, expiresIn, name, json } = options;
+      if (!executor && !platform && workspace === undefined)
+        command.error('error: name a --workspace, or ask for an --executor or a --platform key');
       await using herald = await openHerald({ anyShards: true });
       const facts = {
         ...(name !== undefined && { name }),
@@ -59,7 +68,7 @@ export function createKeysCommand(deps: CommandDeps): Command {
       };
       const { key, record } = await createApiKeyStore(herald).create(
         workspace === undefined
-          ? { scopes: ['execute'], ...facts }
+          ? { scopes: [platform ? 'platform' : 'execute'], ...facts }
           : { workspaceId: workspace, scopes: scopes ?? USUAL_SCOPES, ...facts },
       );
       const { id: target, workspaceId } = record;
@@ -111,7 +120,7 @@ const readKeyName = argumentReader((text) => {
 function toKeyJson({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt, name }: ApiKey) {
   return {
     id,
-    /** Null of an executor key. */
+    /** Null of the keys of executors and platforms. */
     workspaceId,
     scopes,
     name,
@@ -125,5 +134,5 @@ const COLUMNS = ['id', 'workspace', 'scopes', 'created', 'expires', 'last used',
 
 function toKeyRow({ id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt, name }: ApiKey): Cell[] {
   const times = [new Date(createdAt), toDate(expiresAt) ?? 'never', toDate(lastUsedAt) ?? 'never'];
-  return [id, workspaceId ?? '(executor)', scopes.join(','), ...times, name];
+  return [id, workspaceId ?? ownerWithoutWorkspace(scopes), scopes.join(','), ...times, name];
 }

@@ -850,6 +850,200 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/platform/workspaces/{workspaceId}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API keys of a workspace
+         * @description Those that work now, newest first, however they were made. Never the keys themselves.
+         *
+         *     Needs an API key with the scope `platform`.
+         */
+        get: operations["listWorkspaceKeys"];
+        put?: never;
+        /**
+         * Make an API key for a workspace
+         * @description Nothing else is needed to sign a customer up: a workspace is there once it has anything. A workspace has at most 100 keys that were made so.
+         *
+         *     Needs an API key with the scope `platform`.
+         */
+        post: operations["createWorkspaceKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/platform/workspaces/{workspaceId}/keys/{keyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key of a workspace
+         * @description At once: every request with it is refused from then on. The portal links that it made end with it.
+         *
+         *     Needs an API key with the scope `platform`.
+         */
+        delete: operations["revokeWorkspaceKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/platform/workspaces/{workspaceId}/portal-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the links to the console of a workspace
+         * @description Those that work now, newest first, whoever made them. Never a token.
+         *
+         *     Needs an API key with the scope `platform`.
+         */
+        get: operations["listWorkspacePortalLinks"];
+        put?: never;
+        /**
+         * Make a link to the console of a workspace
+         * @description It ends with its time, with the platform key that made it, or by a DELETE. A workspace has at most 100 living links.
+         *
+         *     Needs an API key with the scope `platform`.
+         */
+        post: operations["createWorkspacePortalLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/platform/workspaces/{workspaceId}/portal-links/{linkId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a link to the console of a workspace
+         * @description At once: every request with its token is refused from then on.
+         *
+         *     Needs an API key with the scope `platform`.
+         */
+        delete: operations["revokeWorkspacePortalLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/platform/workspaces/{workspaceId}/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a Task of a workspace
+         * @description As `POST /tasks` with a key of the workspace, but it may run in any workspace: what the platform names is believed.
+         *
+         *     Needs an API key with the scope `platform`.
+         */
+        post: operations["createWorkspaceTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/platform/workspaces/{workspaceId}/execution-workspaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List where Tasks of a workspace may run
+         * @description The workspaces that are bound to it, the oldest binding first. Its Tasks may run in itself, too.
+         *
+         *     Needs an API key with the scope `platform`.
+         */
+        get: operations["listExecutionWorkspaces"];
+        put?: never;
+        /**
+         * Let Tasks of a workspace run in another
+         * @description Keys of the workspace may then name it as `executionWorkspaceId`. Events go to the receivers of the workspace in any case. A second request changes nothing. A workspace is bound to at most 100.
+         *
+         *     Needs an API key with the scope `platform`.
+         */
+        post: operations["bindExecutionWorkspace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/platform/workspaces/{workspaceId}/execution-workspaces/{executionWorkspaceId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Let no more Tasks of a workspace run in another
+         * @description Tasks that are there already stay as they are.
+         *
+         *     Needs an API key with the scope `platform`.
+         */
+        delete: operations["unbindExecutionWorkspace"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/platform/workspaces/{workspaceId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a workspace, and erase what it held
+         * @description Its keys and portal links end at once; its receivers and bindings are removed; its open Tasks are canceled; and of each Task all is erased that `DELETE /tasks/{id}/payloads` erases, also in the history. A request works for some ten seconds: repeat it until `erased` is true. What stays are facts without content, and the audit trail, until their time is over.
+         *
+         *     Needs an API key with the scope `platform`.
+         */
+        delete: operations["eraseWorkspace"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/operator/overview": {
         parameters: {
             query?: never;
@@ -1318,7 +1512,7 @@ export interface components {
             input?: unknown;
             callback?: components["schemas"]["TaskCallback"];
             /**
-             * @description Where the Task runs. Default: the key's own workspace. Events go to the receivers of the key's workspace in any case.
+             * @description Where the Task runs. Default: the workspace itself. A key of the workspace can name only one that the platform has bound to it. Events go to the receivers of the workspace in any case.
              * @example ws_acme
              */
             executionWorkspaceId?: string;
@@ -1609,6 +1803,39 @@ export interface components {
          * @example plk_0f1e2d3c4b5a6978
          */
         PortalLinkId: string;
+        CreateWorkspaceKey: {
+            /**
+             * @description Default: `webhooks` and `tasks`. `approvals:any` adds to `tasks`.
+             * @default [
+             *       "webhooks",
+             *       "tasks"
+             *     ]
+             */
+            scopes?: components["schemas"]["WorkspaceScope"][];
+            /**
+             * @description What it is for. Shown in lists.
+             * @example billing, production
+             */
+            name?: string;
+            /** @description How long it works. Without it, until it is revoked. */
+            expiresInSeconds?: number;
+        };
+        /** @enum {string} */
+        WorkspaceScope: "webhooks" | "tasks" | "approvals:any";
+        /**
+         * @description Id of an API key. It lets nobody in: the key does.
+         * @example key_0123456789abcdef
+         */
+        ApiKeyId: string;
+        /**
+         * @example {
+         *       "executionWorkspaceId": "ws_acme-runs"
+         *     }
+         */
+        BindExecutionWorkspace: {
+            /** @example ws_acme */
+            executionWorkspaceId: string;
+        };
         /** @enum {string} */
         OverviewWindow: "1h" | "24h";
         OpenWorkspace: {
@@ -2094,6 +2321,10 @@ export interface components {
          *     - `delivery_not_found`: The workspace has no such delivery.
          *     - `replay_not_found`: The workspace has no such replay.
          *     - `portal_link_not_found`: The workspace has no such portal link: it has ended, or there never was one.
+         *     - `key_not_found`: The workspace has no such API key: it has ended, or there never was one.
+         *     - `workspace_not_bound`: A key of a workspace named an execution workspace that is neither its own nor one that the platform has bound to it.
+         *     - `key_limit_reached`: The workspace already has as many API keys as the platform may make for it.
+         *     - `binding_limit_reached`: The workspace is already bound to as many execution workspaces as it may be.
          *     - `receiver_limit_reached`: The workspace already has as many receivers as it may.
          *     - `replay_limit_reached`: The workspace already has as many replays under way as it may.
          *     - `listener_limit_reached`: As many listen to the workspace as may.
@@ -2112,7 +2343,7 @@ export interface components {
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
          */
-        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "not_api_resolvable" | "stale_action_version" | "workspace_full" | "validation_failed" | "unavailable" | "history_unavailable";
+        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "key_not_found" | "workspace_not_bound" | "key_limit_reached" | "binding_limit_reached" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "not_api_resolvable" | "stale_action_version" | "workspace_full" | "validation_failed" | "unavailable" | "history_unavailable";
         InputProblem: {
             /** @description The place in the input, keys joined by dots. Empty: all of it. */
             path: string;
@@ -3460,7 +3691,7 @@ export interface components {
         Access: {
             workspaceId: string;
             kind: "api_key" | "portal_link";
-            scopes: ("webhooks" | "tasks" | "approvals:any" | "execute")[];
+            scopes: ("webhooks" | "tasks" | "approvals:any" | "execute" | "platform")[];
             readOnly: boolean;
             /** @description Whether it is a link that an operator made. */
             operator: boolean;
@@ -3470,6 +3701,147 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             expiresAt?: string;
+        };
+        /** @description Without the secret only when the answer is repeated for its `Idempotency-Key`. */
+        WorkspaceKeyCreation: components["schemas"]["CreatedWorkspaceKey"] | components["schemas"]["WorkspaceKey"];
+        /**
+         * @description A new key. It is shown only in this answer.
+         * @example {
+         *       "id": "key_0123456789abcdef",
+         *       "workspaceId": "ws_acme",
+         *       "scopes": [
+         *         "webhooks",
+         *         "tasks"
+         *       ],
+         *       "name": "billing, production",
+         *       "createdAt": "2030-01-31T12:00:00.000Z",
+         *       "expiresAt": null,
+         *       "lastUsedAt": null,
+         *       "key": "hrld_0123456789abcdef_7tVQn0yJxk3LbM9cWf2RzD6sHgA8pE1uXaBcDe"
+         *     }
+         */
+        CreatedWorkspaceKey: {
+            id: components["schemas"]["ApiKeyId"];
+            /** @example ws_acme */
+            workspaceId: string;
+            scopes: components["schemas"]["WorkspaceScopeInAnswer"][];
+            name: string | null;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /** @description Null: it works until it is revoked. */
+            expiresAt: string | null;
+            /** @description About a minute behind at most. Null before the first use. */
+            lastUsedAt: string | null;
+            /** @description The key itself, shown only in this answer. */
+            key: string;
+        };
+        /**
+         * @description An API key of a workspace.
+         * @example {
+         *       "id": "key_0123456789abcdef",
+         *       "workspaceId": "ws_acme",
+         *       "scopes": [
+         *         "webhooks",
+         *         "tasks"
+         *       ],
+         *       "name": "billing, production",
+         *       "createdAt": "2030-01-31T12:00:00.000Z",
+         *       "expiresAt": null,
+         *       "lastUsedAt": null
+         *     }
+         */
+        WorkspaceKey: {
+            id: components["schemas"]["ApiKeyId"];
+            /** @example ws_acme */
+            workspaceId: string;
+            scopes: components["schemas"]["WorkspaceScopeInAnswer"][];
+            name: string | null;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /** @description Null: it works until it is revoked. */
+            expiresAt: string | null;
+            /** @description About a minute behind at most. Null before the first use. */
+            lastUsedAt: string | null;
+        };
+        /**
+         * @example {
+         *       "keys": [
+         *         {
+         *           "id": "key_0123456789abcdef",
+         *           "workspaceId": "ws_acme",
+         *           "scopes": [
+         *             "webhooks",
+         *             "tasks"
+         *           ],
+         *           "name": "billing, production",
+         *           "createdAt": "2030-01-31T12:00:00.000Z",
+         *           "expiresAt": null,
+         *           "lastUsedAt": null
+         *         }
+         *       ]
+         *     }
+         */
+        WorkspaceKeyList: {
+            keys: components["schemas"]["WorkspaceKey"][];
+        };
+        WorkspaceKeyRevoked: {
+            deleted: boolean;
+        };
+        /**
+         * @description A workspace in which Tasks of another may run.
+         * @example {
+         *       "executionWorkspaceId": "ws_acme-runs",
+         *       "boundAt": "2030-01-31T12:00:00.000Z"
+         *     }
+         */
+        Binding: {
+            /** @example ws_acme */
+            executionWorkspaceId: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            boundAt: string;
+        };
+        /**
+         * @example {
+         *       "executionWorkspaces": [
+         *         {
+         *           "executionWorkspaceId": "ws_acme-runs",
+         *           "boundAt": "2030-01-31T12:00:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        BindingList: {
+            executionWorkspaces: components["schemas"]["Binding"][];
+        };
+        BindingEnded: {
+            deleted: boolean;
+        };
+        /**
+         * @example {
+         *       "workspaceId": "ws_acme",
+         *       "erased": true,
+         *       "tasks": 1204
+         *     }
+         */
+        WorkspaceErasure: {
+            /** @example ws_acme */
+            workspaceId: string;
+            /** @description False: there is more to erase. Repeat the request until it is true. */
+            erased: boolean;
+            /** @description How many Tasks this request erased. */
+            tasks: number;
         };
         Overview: {
             /**
@@ -3661,7 +4033,7 @@ export interface components {
             at: string;
             /** @description `key_…`, `plk_…` (a portal link), `operator` or `cli`. */
             by: string;
-            /** @description The name of the operator, also of one who made the portal link; of `cli` the user of the system. */
+            /** @description The name of the operator, also of one who made the portal link; of `cli` the user of the system; `platform` of a platform key. */
             user: string | null;
             /** @description The id of an operation, such as `changeReceiver`, or a name like it. */
             action: string;
@@ -3688,6 +4060,7 @@ export interface components {
             perSecond: number;
         };
         TaskStatusInAnswer: "queued" | "running" | "requires_action" | "done" | "canceled";
+        WorkspaceScopeInAnswer: "webhooks" | "tasks" | "approvals:any";
     };
     responses: {
         /** @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice. */
@@ -5372,7 +5745,20 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `insufficient_scope`: The API key lacks the scope of the operation, or a portal link may not use it.
+             *
+             *     `workspace_not_bound`: A key of a workspace named an execution workspace that is neither its own nor one that the platform has bound to it.
+             */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
              * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
              *
@@ -6850,6 +7236,754 @@ export interface operations {
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    listWorkspaceKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceKeyList"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `workspace_not_found`: Nothing is known of such a workspace.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    createWorkspaceKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateWorkspaceKey"];
+            };
+        };
+        responses: {
+            /** @description The key, shown this once. */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "cache-control": components["headers"]["cache-control"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceKeyCreation"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `workspace_not_found`: Nothing is known of such a workspace.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `key_limit_reached`: The workspace already has as many API keys as the platform may make for it.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    revokeWorkspaceKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: string;
+                /** @description Id of an API key. It lets nobody in: the key does. */
+                keyId: components["schemas"]["ApiKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is revoked. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceKeyRevoked"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `workspace_not_found`: Nothing is known of such a workspace.
+             *
+             *     `key_not_found`: The workspace has no such API key: it has ended, or there never was one.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    listWorkspacePortalLinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The links. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLinkList"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `workspace_not_found`: Nothing is known of such a workspace.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    createWorkspacePortalLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreatePortalLink"];
+            };
+        };
+        responses: {
+            /** @description The link. */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "cache-control": components["headers"]["cache-control"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLinkCreation"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `workspace_not_found`: Nothing is known of such a workspace.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `portal_link_limit_reached`: The workspace already has as many portal links as it may.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    revokeWorkspacePortalLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: string;
+                /** @description Id of a portal link. It lets nobody in: the token does. */
+                linkId: components["schemas"]["PortalLinkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has ended. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLinkDeleted"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `workspace_not_found`: Nothing is known of such a workspace.
+             *
+             *     `portal_link_not_found`: The workspace has no such portal link: it has ended, or there never was one.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    createWorkspaceTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateTask"];
+            };
+        };
+        responses: {
+            /** @description The Task. */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    location: components["headers"]["location"];
+                    "cache-control": components["headers"]["cache-control"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskCreation"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `workspace_not_found`: Nothing is known of such a workspace.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    listExecutionWorkspaces: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bindings. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BindingList"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `workspace_not_found`: Nothing is known of such a workspace.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    bindExecutionWorkspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BindExecutionWorkspace"];
+            };
+        };
+        responses: {
+            /** @description The two are bound. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Binding"];
+                };
+            };
+            /**
+             * @description `malformed_request`: The request is not HTTP/1.1, or sends `Host` or `Authorization` twice.
+             *
+             *     `invalid_json`: The body is not valid JSON, or ended early.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `workspace_not_found`: Nothing is known of such a workspace.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `binding_limit_reached`: The workspace is already bound to as many execution workspaces as it may be.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    unbindExecutionWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: string;
+                executionWorkspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The two are not bound any more. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BindingEnded"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `workspace_not_found`: Nothing is known of such a workspace.
+             *
+             *     `workspace_not_found`: Nothing is known of such a workspace.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["unavailable"];
+            default: components["responses"]["problem"];
+        };
+    };
+    eraseWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was erased. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceErasure"];
+                };
+            };
+            400: components["responses"]["malformed_request"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["insufficient_scope"];
+            /**
+             * @description `route_not_found`: There is nothing at this path.
+             *
+             *     `workspace_not_found`: Nothing is known of such a workspace.
+             */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["validation_failed"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["internal"];
+            /**
+             * @description `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
+             *
+             *     `unavailable`: Redis, or the workers, cannot be reached now.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             default: components["responses"]["problem"];
         };
     };

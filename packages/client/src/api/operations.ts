@@ -287,6 +287,98 @@ export interface ExecutorOperations {
   readonly readExecutorTask: Operation<'readExecutorTask'>;
 }
 
+/** What a platform key is for. */
+export interface PlatformOperations {
+  /**
+   * Make an API key for a workspace: `POST /api/platform/workspaces/{workspaceId}/keys`.
+   *
+   * Nothing else is needed to sign a customer up: a workspace is there once it has anything. A workspace has at most 100 keys that were made so.
+   *
+   * Needs an API key with the scope `platform`.
+   */
+  readonly createWorkspaceKey: Operation<'createWorkspaceKey'>;
+  /**
+   * List the API keys of a workspace: `GET /api/platform/workspaces/{workspaceId}/keys`.
+   *
+   * Those that work now, newest first, however they were made. Never the keys themselves.
+   *
+   * Needs an API key with the scope `platform`.
+   */
+  readonly listWorkspaceKeys: Operation<'listWorkspaceKeys'>;
+  /**
+   * Revoke an API key of a workspace: `DELETE /api/platform/workspaces/{workspaceId}/keys/{keyId}`.
+   *
+   * At once: every request with it is refused from then on. The portal links that it made end with it.
+   *
+   * Needs an API key with the scope `platform`.
+   */
+  readonly revokeWorkspaceKey: Operation<'revokeWorkspaceKey'>;
+  /**
+   * Make a link to the console of a workspace: `POST /api/platform/workspaces/{workspaceId}/portal-links`.
+   *
+   * It ends with its time, with the platform key that made it, or by a DELETE. A workspace has at most 100 living links.
+   *
+   * Needs an API key with the scope `platform`.
+   */
+  readonly createWorkspacePortalLink: Operation<'createWorkspacePortalLink'>;
+  /**
+   * List the links to the console of a workspace: `GET /api/platform/workspaces/{workspaceId}/portal-links`.
+   *
+   * Those that work now, newest first, whoever made them. Never a token.
+   *
+   * Needs an API key with the scope `platform`.
+   */
+  readonly listWorkspacePortalLinks: Operation<'listWorkspacePortalLinks'>;
+  /**
+   * End a link to the console of a workspace: `DELETE /api/platform/workspaces/{workspaceId}/portal-links/{linkId}`.
+   *
+   * At once: every request with its token is refused from then on.
+   *
+   * Needs an API key with the scope `platform`.
+   */
+  readonly revokeWorkspacePortalLink: Operation<'revokeWorkspacePortalLink'>;
+  /**
+   * Create a Task of a workspace: `POST /api/platform/workspaces/{workspaceId}/tasks`.
+   *
+   * As `POST /tasks` with a key of the workspace, but it may run in any workspace: what the platform names is believed.
+   *
+   * Needs an API key with the scope `platform`.
+   */
+  readonly createWorkspaceTask: Operation<'createWorkspaceTask'>;
+  /**
+   * Let Tasks of a workspace run in another: `POST /api/platform/workspaces/{workspaceId}/execution-workspaces`.
+   *
+   * Keys of the workspace may then name it as `executionWorkspaceId`. Events go to the receivers of the workspace in any case. A second request changes nothing. A workspace is bound to at most 100.
+   *
+   * Needs an API key with the scope `platform`.
+   */
+  readonly bindExecutionWorkspace: Operation<'bindExecutionWorkspace'>;
+  /**
+   * List where Tasks of a workspace may run: `GET /api/platform/workspaces/{workspaceId}/execution-workspaces`.
+   *
+   * The workspaces that are bound to it, the oldest binding first. Its Tasks may run in itself, too.
+   *
+   * Needs an API key with the scope `platform`.
+   */
+  readonly listExecutionWorkspaces: Operation<'listExecutionWorkspaces'>;
+  /**
+   * Let no more Tasks of a workspace run in another: `DELETE /api/platform/workspaces/{workspaceId}/execution-workspaces/{executionWorkspaceId}`.
+   *
+   * Tasks that are there already stay as they are.
+   *
+   * Needs an API key with the scope `platform`.
+   */
+  readonly unbindExecutionWorkspace: Operation<'unbindExecutionWorkspace'>;
+  /**
+   * End a workspace, and erase what it held: `DELETE /api/platform/workspaces/{workspaceId}`.
+   *
+   * Its keys and portal links end at once; its receivers and bindings are removed; its open Tasks are canceled; and of each Task all is erased that `DELETE /tasks/{id}/payloads` erases, also in the history. A request works for some ten seconds: repeat it until `erased` is true. What stays are facts without content, and the audit trail, until their time is over.
+   *
+   * Needs an API key with the scope `platform`.
+   */
+  readonly eraseWorkspace: Operation<'eraseWorkspace'>;
+}
+
 export const TENANT_ROUTES: Readonly<Record<keyof TenantOperations, Route>> = {
   listReceivers: { method: 'get', path: '/api/public/webhooks' },
   registerReceiver: { method: 'post', path: '/api/public/webhooks' },
@@ -328,4 +420,18 @@ export const EXECUTOR_ROUTES: Readonly<Record<keyof ExecutorOperations, Route>> 
   resolveAnyApproval: { method: 'post', path: '/api/internal/tasks/{id}/approvals/{approvalId}/resolve' },
   listTasks: { method: 'get', path: '/api/internal/tasks', items: 'tasks' },
   readExecutorTask: { method: 'get', path: '/api/internal/tasks/{id}' },
+};
+
+export const PLATFORM_ROUTES: Readonly<Record<keyof PlatformOperations, Route>> = {
+  createWorkspaceKey: { method: 'post', path: '/api/platform/workspaces/{workspaceId}/keys' },
+  listWorkspaceKeys: { method: 'get', path: '/api/platform/workspaces/{workspaceId}/keys' },
+  revokeWorkspaceKey: { method: 'delete', path: '/api/platform/workspaces/{workspaceId}/keys/{keyId}' },
+  createWorkspacePortalLink: { method: 'post', path: '/api/platform/workspaces/{workspaceId}/portal-links' },
+  listWorkspacePortalLinks: { method: 'get', path: '/api/platform/workspaces/{workspaceId}/portal-links' },
+  revokeWorkspacePortalLink: { method: 'delete', path: '/api/platform/workspaces/{workspaceId}/portal-links/{linkId}' },
+  createWorkspaceTask: { method: 'post', path: '/api/platform/workspaces/{workspaceId}/tasks' },
+  bindExecutionWorkspace: { method: 'post', path: '/api/platform/workspaces/{workspaceId}/execution-workspaces' },
+  listExecutionWorkspaces: { method: 'get', path: '/api/platform/workspaces/{workspaceId}/execution-workspaces' },
+  unbindExecutionWorkspace: { method: 'delete', path: '/api/platform/workspaces/{workspaceId}/execution-workspaces/{executionWorkspaceId}' },
+  eraseWorkspace: { method: 'delete', path: '/api/platform/workspaces/{workspaceId}' },
 };

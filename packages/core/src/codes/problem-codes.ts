@@ -32,6 +32,28 @@ const DOMAIN_PROBLEMS = {
     action:
       '`GET /api/public/portal-links` lists those that there are. Check that the API key belongs to the right workspace.',
   },
+  key_not_found: {
+    status: 404,
+    meaning: 'The workspace has no such API key: it has ended, or there never was one.',
+    action: '`GET /api/platform/workspaces/{workspaceId}/keys` lists those that there are.',
+  },
+  workspace_not_bound: {
+    status: 403,
+    meaning:
+      'A key of a workspace named an execution workspace that is neither its own nor one that the platform has bound to it.',
+    action:
+      'Leave `executionWorkspaceId` out. The platform binds two workspaces, or creates the Task, with `/api/platform`.',
+  },
+  key_limit_reached: {
+    status: 409,
+    meaning: 'The workspace already has as many API keys as the platform may make for it.',
+    action: 'Revoke one with `DELETE /api/platform/workspaces/{workspaceId}/keys/{keyId}`.',
+  },
+  binding_limit_reached: {
+    status: 409,
+    meaning: 'The workspace is already bound to as many execution workspaces as it may be.',
+    action: 'End a binding that nobody needs. A Task in any other workspace can be created with a platform key.',
+  },
   receiver_limit_reached: {
     status: 409,
     meaning: 'The workspace already has as many receivers as it may.',

@@ -48,6 +48,12 @@ export const PortalLinkIdText = idText(
   'Id of a portal link. It lets nobody in: the token does.',
   'plk_0f1e2d3c4b5a6978',
 );
+export const ApiKeyIdText = idText(
+  'ApiKeyId',
+  ID_PATTERNS.key,
+  'Id of an API key. It lets nobody in: the key does.',
+  'key_0123456789abcdef',
+);
 export const ApprovalIdText = idText(
   'ApprovalId',
   ID_PATTERNS.approval,

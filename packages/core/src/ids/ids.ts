@@ -16,6 +16,7 @@ export const ID_PATTERNS = {
   delivery: /^dlv_[a-z2-7]{32}$/,
   replay: /^rpl_[0-9a-f]{24}$/,
   portal_link: /^plk_[0-9a-f]{16}$/,
+  key: /^key_[0-9a-f]{16}$/,
   /** Chosen by the executor. */
   approval: /^[A-Za-z0-9._:-]{1,128}$/,
   /** Chosen by the platform. */

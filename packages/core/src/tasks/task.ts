@@ -47,7 +47,7 @@ export const CreateTask = z
     callback: TaskCallback.exactOptional(),
     executionWorkspaceId: WorkspaceIdText.exactOptional().meta({
       description:
-        "Where the Task runs. Default: the key's own workspace. Events go to the receivers of the key's workspace in any case.",
+        'Where the Task runs. Default: the workspace itself. A key of the workspace can name only one that the platform has bound to it. Events go to the receivers of the workspace in any case.',
     }),
   })
   .meta({

@@ -5,10 +5,11 @@ import { withDeadline, type DeadlineOptions } from '../errors/history-errors.ts'
 import { listDayTables, type HistoryTable } from '../partitions/partitions.ts';
 import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts';
 import { readAttemptsText, withoutAnswer } from '../reading/delivery-row.ts';
-import { eraseTransitions, LOCK_FOR_ERASING, readErasable, writeAttempts } from '../sql/history-sql.ts';
+import { eraseTransitions, LIST_UNERASED, LOCK_FOR_ERASING, readErasable, writeAttempts } from '../sql/history-sql.ts';
 
 const Bytes = z.instanceof(Uint8Array);
 const ErasableRow = z.object({ created_at: z.number(), id: Bytes, transition_id: Bytes, attempts: z.string() });
+const UnerasedRow = z.object({ task_id: z.string() });
 const ErasedRow = z.object({ erased_at: z.number() });
 
 /** A day that begins to be dropped in the middle makes it look once more. */
@@ -43,6 +44,19 @@ export function createHistoryEraser({ pool, ...deadline }: HistoryEraserDeps) {
      */
     eraseTask: (workspaceId: WorkspaceId, taskId: TaskId, erasedAt: number): Promise<number | undefined> =>
       withDeadline(deadline, () => erase(workspaceId, taskId, erasedAt)),
+
+    /**
+     * Some of a workspace's Tasks that history holds something of which is not erased; none: it holds nothing more.
+     * @throws HistoryUnavailableError
+     */
+    listUnerased: (workspaceId: WorkspaceId, limit: number): Promise<readonly TaskId[]> =>
+      withDeadline(deadline, async () => {
+        const { rows } = await pool.query(LIST_UNERASED, [workspaceId, limit]);
+        return z
+          .array(UnerasedRow)
+          .parse(rows)
+          .map((row) => row.task_id);
+      }),
   };
 }
 

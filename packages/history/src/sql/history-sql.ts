@@ -227,6 +227,11 @@ export const LIST_OF_TRANSITIONS = `${deliveriesWithin('$4', '$5')} AND d.task_i
 export const readErasable = (table: string) =>
   `SELECT created_at, id, transition_id, attempts FROM herald.${table} WHERE task_id = $2 AND workspace_id = $1`;
 
+/** $1: workspace   $2: at most so many. Its Tasks with transitions that are not erased, in no order. */
+export const LIST_UNERASED = `SELECT DISTINCT d.task_id FROM herald.deliveries d
+  JOIN herald.transitions t ON t.created_at = d.created_at AND t.id = d.transition_id
+  WHERE d.workspace_id = $1 AND d.task_id IS NOT NULL AND t.erased_at IS NULL LIMIT $2`;
+
 /** $1: times of acceptance   $2: ids of deliveries   $3: their attempts without what was answered */
 export const writeAttempts = (table: string) => `UPDATE herald.${table} d SET attempts = given.attempts
   FROM unnest($1::bigint[], $2::bytea[], $3::text[]) AS given (created_at, id, attempts)

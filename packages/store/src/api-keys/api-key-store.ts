@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { WorkspaceId } from '@herald/core';
+import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import { batchCalls } from '../scripts/batch-calls.ts';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
@@ -8,14 +9,17 @@ import { defineScript } from '../scripts/script.ts';
 import { demandReplicated } from '../scripts/await-replication.ts';
 import { digestApiKey, isApiKeyText, isSameProof, newApiKey } from './api-key-text.ts';
 
-/** `approvals:any` adds to `tasks`: such a key also resolves what is not `api_resolvable`. */
-export const SCOPES = ['webhooks', 'tasks', 'approvals:any', 'execute'] as const;
+/**
+ * `approvals:any` adds to `tasks`: such a key also resolves what is not `api_resolvable`. `execute` and `platform` are for
+ * keys of no workspace.
+ */
+export const SCOPES = ['webhooks', 'tasks', 'approvals:any', 'execute', 'platform'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** The record of a key. The key itself is shown once and never stored. Times are epoch ms. */
 export type ApiKey = {
   readonly id: string;
-  /** The controller workspace; absent on an executor key, which reports for every workspace. */
+  /** The controller workspace; absent on the keys of executors and platforms, which are for every workspace. */
   readonly workspaceId?: WorkspaceId;
   readonly scopes: readonly Scope[];
   readonly createdAt: number;
@@ -29,6 +33,12 @@ export type ApiKey = {
 export type NewApiKey = Pick<ApiKey, 'workspaceId' | 'scopes' | 'expiresAt' | 'name'>;
 
 const KEYS_READ_TOGETHER = 100;
+/** After this long, an entry without a record is one whose process died before it wrote the record, in ms. */
+const MAKING_MS = 60_000;
+
+/** The entry of a key in the index of workspaces. No workspace has a blank in its id. */
+const entryOf = (workspaceId: WorkspaceId, { id, createdAt }: Pick<ApiKey, 'id' | 'createdAt'>) =>
+  `${workspaceId} ${createdAt} ${id}`;
 
 const WRITE_LAST_USE_LUA = /* lua */ `
 -- Note when a key was used, unless it was revoked or has expired meanwhile.
@@ -52,6 +62,24 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
     },
     limit: KEYS_READ_TOGETHER,
   });
+  /** The record of the key with this id, if it is valid now. */
+  const findById = async (id: string): Promise<ApiKey | undefined> => {
+    const lookUp = await redis.hget(GLOBAL_KEYS.apiKeyIndex, id);
+    const record = lookUp === null ? undefined : readApiKey(await redis.hgetall(GLOBAL_KEYS.apiKey(lookUp)));
+    return record && (record.expiresAt ?? Infinity) > now() ? record : undefined;
+  };
+  /** The entries of a workspace in the index, oldest first, each with the record of its key while that is valid. */
+  const readStates = async (workspaceId: WorkspaceId) => {
+    const range = [`[${workspaceId} `, `(${workspaceId}!`, 'BYLEX'] as const;
+    const entries = await redis.zrange(GLOBAL_KEYS.apiKeysOfWorkspaces, ...range);
+    return await Promise.all(
+      entries.map(async (entry) => {
+        const [, createdAt, id = ''] = entry.split(' ');
+        return { entry, createdAt: Number(createdAt), record: await findById(id) };
+      }),
+    );
+  };
+
   return {
     /**
      * Stores a new key and returns it in clear, this once.
@@ -64,6 +92,9 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
       const record: ApiKey = { ...request, id, createdAt: now() };
       // The index first: a crash in between leaves an id that leads nowhere, never a key that nobody can revoke.
       await redis.hset(GLOBAL_KEYS.apiKeyIndex, record.id, lookUp);
+      if (record.workspaceId !== undefined) {
+        await redis.zadd(GLOBAL_KEYS.apiKeysOfWorkspaces, 0, entryOf(record.workspaceId, record));
+      }
       await redis.hset(GLOBAL_KEYS.apiKey(lookUp), { ...record, scopes: record.scopes.join(','), proof });
       if (record.expiresAt !== undefined) await redis.pexpireat(GLOBAL_KEYS.apiKey(lookUp), record.expiresAt);
       await Promise.all([
@@ -81,11 +112,16 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
       const isValid = record && isSameProof(proof, fields.proof) && (record.expiresAt ?? Infinity) > now();
       return isValid ? record : undefined;
     },
-    /** The record of the key with this id, if it is valid now. */
-    async findById(id: string): Promise<ApiKey | undefined> {
-      const lookUp = await redis.hget(GLOBAL_KEYS.apiKeyIndex, id);
-      const record = lookUp === null ? undefined : readApiKey(await redis.hgetall(GLOBAL_KEYS.apiKey(lookUp)));
-      return record && (record.expiresAt ?? Infinity) > now() ? record : undefined;
+    findById,
+    /** The valid keys of a workspace, newest first. */
+    async listOf(workspaceId: WorkspaceId): Promise<readonly ApiKey[]> {
+      return (await readStates(workspaceId)).flatMap(({ record }) => record ?? []).reverse();
+    },
+    /** Forgets the places of keys of a workspace that have ended. */
+    async dropEnded(workspaceId: WorkspaceId): Promise<void> {
+      const states = await readStates(workspaceId);
+      const gone = states.filter(({ record, createdAt }) => !record && createdAt <= now() - MAKING_MS);
+      if (gone.length > 0) await redis.zrem(GLOBAL_KEYS.apiKeysOfWorkspaces, ...gone.map(({ entry }) => entry));
     },
     async list(): Promise<readonly ApiKey[]> {
       const lookUps = Object.values(await redis.hgetall(GLOBAL_KEYS.apiKeyIndex));
@@ -104,12 +140,15 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
       const lookUp = await redis.hget(GLOBAL_KEYS.apiKeyIndex, id);
       if (lookUp === null) return undefined;
       const key = GLOBAL_KEYS.apiKey(lookUp);
-      const workspaceId = await redis.hget(key, 'workspaceId');
+      const [workspaceId, createdAt] = await redis.hmget(key, 'workspaceId', 'createdAt');
       await redis.del(key);
-      // An executor key has no workspace, and may not listen.
-      const told = workspaceId === null ? {} : await tellRevoked(redis, workspaceId);
+      // The keys of executors and platforms have no workspace, and may not listen.
+      const told = workspaceId == null ? {} : await tellRevoked(redis, workspaceId);
       // Before the index forgets the key: a failover could bring it back, and nobody could revoke it.
       await demandReplicated(awaitReplication, { key, isGone: true });
+      if (workspaceId != null) {
+        await redis.zrem(GLOBAL_KEYS.apiKeysOfWorkspaces, entryOf(workspaceId, { id, createdAt: Number(createdAt) }));
+      }
       return (await redis.hdel(GLOBAL_KEYS.apiKeyIndex, id)) > 0 ? told : undefined;
     },
     /** Notes that a key was used (epoch ms); does nothing when it is gone. */
@@ -120,6 +159,15 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
   };
 }
 export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;
+
+/** Enters the keys that a former version made into the index of workspaces. A second run changes nothing. */
+export async function enterKeysOfWorkspaces(redis: RedisClient): Promise<void> {
+  for (const lookUp of Object.values(await redis.hgetall(GLOBAL_KEYS.apiKeyIndex))) {
+    const record = readApiKey(await redis.hgetall(GLOBAL_KEYS.apiKey(lookUp)));
+    if (record?.workspaceId === undefined) continue;
+    await redis.zadd(GLOBAL_KEYS.apiKeysOfWorkspaces, 0, entryOf(record.workspaceId, record));
+  }
+}
 
 function readApiKey(fields: Record<string, string>): ApiKey | undefined {
   const { id, workspaceId, scopes, createdAt, expiresAt, lastUsedAt, name } = fields;

@@ -15,7 +15,7 @@ export type AuditEntry = {
   readonly at: number;
   /** `key_…`, `plk_…`, `operator` or `cli`. */
   readonly by: string;
-  /** The operator's user name, also of a link that an operator made; for the CLI the user of the system. */
+  /** The operator's user name, also of a link that an operator made; for the CLI the user of the system; `platform` of a platform key. */
   readonly user?: string;
   /** The id of an operation, such as `changeReceiver`, or a name like it. */
   readonly action: string;
@@ -30,6 +30,9 @@ export type AuditEntry = {
   readonly reason?: string;
 };
 export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at'>;
+
+/** The user of what is done with a platform key. */
+export const PLATFORM_USER = 'platform';
 
 /** An entry as the fields of its line in the log, `audit.entry`. */
 export function toAuditLine<Entry extends NewAuditEntry>({ fields, ...facts }: Entry) {
@@ -211,8 +214,9 @@ export function trailOf(keyspace: Keyspace, workspaceId?: WorkspaceId): ShardKey
  * Whose entry it is when one must go. What the platform did to a workspace is the platform's: the workspace can't push
  * it out with entries of its own.
  */
-export function ownerOf({ by, workspaceId }: Pick<AuditEntry, 'by' | 'workspaceId'>): string {
-  return workspaceId === undefined || by === 'operator' || by === 'cli' ? PLATFORM_OWNER : workspaceId;
+export function ownerOf({ by, user, workspaceId }: Pick<AuditEntry, 'by' | 'user' | 'workspaceId'>): string {
+  const isPlatform = by === 'operator' || by === 'cli' || user === PLATFORM_USER;
+  return workspaceId === undefined || isPlatform ? PLATFORM_OWNER : workspaceId;
 }
 
 function boundEntry({ fields, reason, ...texts }: NewAuditEntry): NewAuditEntry {

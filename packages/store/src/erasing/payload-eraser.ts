@@ -34,13 +34,18 @@ export type ErasableHistory = Pick<HistoryReader, 'listSequences'> & {
    * days that are being dropped. Returns when they were erased first, epoch ms; undefined when there is nothing.
    */
   eraseTask(workspaceId: WorkspaceId, taskId: TaskId, erasedAt: number): Promise<number | undefined>;
+  /** Some of a workspace's Tasks of which it holds something that is not erased. */
+  listUnerased(workspaceId: WorkspaceId, limit: number): Promise<readonly TaskId[]>;
 };
+
+/** What erases payloads in history. */
+type ErasedHistory = Pick<ErasableHistory, 'listSequences' | 'eraseTask'>;
 
 export type PayloadEraserDeps = ReplicatedStoreDeps & {
   readonly keyspace: Keyspace;
   readonly retention: DeliveryRetention;
   /** Absent: nothing leaves Redis but what is over. */
-  readonly history?: ErasableHistory | undefined;
+  readonly history?: ErasedHistory | undefined;
 };
 
 /** How long it is known that a transition which is gone from Redis was erased, in ms: longer than a restore may take. */

@@ -46,6 +46,7 @@ export const KEY_KINDS = {
   listeners: { step: 'record', name: /^w:(.+):listeners$/ },
   portalLinks: { step: 'record', name: /^w:(.+):portals$/ },
   removedReceivers: { step: 'record', name: /^w:(.+):removed$/ },
+  boundWorkspaces: { step: 'record', name: /^w:(.+):bound$/ },
   workspaceTasks: { step: 'record', name: /^w:(.+):tasks$/ },
   workspaceReplays: { step: 'record', name: /^w:(.+):replays$/ },
   endpoint: { step: 'record', name: /^e:([^:]+)$/ },

@@ -59,6 +59,8 @@ export function createShardKeys(tag: string) {
     decisions: (id: TaskId) => `${prefix}t:${id}:decisions`,
     /** zset: ids of the Tasks in a status, by time of their last change */
     tasksIn: (status: TaskStatus) => `${prefix}tasks:${status}`,
+    /** zset: execution workspaces that the platform has bound to a workspace, by time */
+    boundWorkspaces: (id: WorkspaceId) => `${prefix}w:${id}:bound`,
     /** zset: ids of a workspace's Tasks, by time of creation; some of them may have expired */
     workspaceTasks: (id: WorkspaceId) => `${prefix}w:${id}:tasks`,
     /** zset: workspaces, by the number of their pending deliveries; see `ACCOUNT_LUA` */
@@ -131,12 +133,14 @@ export function createKeyspace(shardCount: number): Keyspace {
 export const GLOBAL_KEYS = {
   /** hash: an API key's record, found by the key's SHA-256 */
   apiKey: (lookUp: string) => `herald:key:${lookUp}`,
-  /** string: number of requests of a workspace; expires after a second */
+  /** string: number of requests of a workspace, or of `platform:<key id>`; expires after a second */
   workspaceRate: (id: WorkspaceId) => `herald:rate:${id}`,
   /** hash: a portal link's record, found by the SHA-256 of its token; expires with the link */
   portalLink: (lookUp: string) => `herald:portal:${lookUp}`,
   /** hash: API key id → the look-up of its record */
   apiKeyIndex: 'herald:keys',
+  /** zset: `<workspace> <time of creation, ms> <id>` of each API key of a workspace, all with score 0 */
+  apiKeysOfWorkspaces: 'herald:keys:of',
   /** string: the controller workspace of a Task */
   taskWorkspace: (id: TaskId) => `herald:task:${id}`,
   /** hash: a request with an Idempotency-Key, found by the digest of its name */

@@ -1,14 +1,16 @@
-import { callbackIdOf, WorkspaceFullError } from '@herald/core';
-import type {
-  Decision,
-  Endpoint,
-  ListPlace,
-  Message,
-  Task,
-  TaskId,
-  TaskState,
+import {
+  callbackIdOf,
+  isTerminal,
   TaskStatus,
-  WorkspaceId,
+  WorkspaceFullError,
+  type Decision,
+  type Endpoint,
+  type ListPlace,
+  type Message,
+  type Task,
+  type TaskId,
+  type TaskState,
+  type WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
 import { endpointFields, type SealedHeaders } from '../endpoints/endpoint-record.ts';
@@ -50,6 +52,12 @@ export type WorkspaceTaskPage = {
   readonly tasks: readonly TaskRecord[];
   readonly next?: ListPlace;
   readonly lookedAt: number;
+};
+
+/** Tasks that an erasure has to do with. */
+export type UnerasedTasks = {
+  readonly tasks: readonly { readonly id: TaskId; readonly isOpen: boolean }[];
+  readonly next?: ListPlace;
 };
 
 /** Records that a page looks at in all: a filter that matches nothing must come to an end. */
@@ -229,6 +237,23 @@ export function createTaskStore(deps: TaskStoreDeps) {
         if (isEnd || isCut || tasks.length >= limit || lookedAt >= LOOKED_AT_LIMIT)
           return { tasks, lookedAt, ...(!isEnd && place && { next: { at: place.at, id: place.id } }) };
       }
+    },
+    /**
+     * Some Tasks of a workspace whose payloads are not erased, or not wholly, from a place on. `next`: there may be more.
+     */
+    async listUnerased(workspaceId: WorkspaceId, limit: number, after?: ListPlace): Promise<UnerasedTasks> {
+      const keys = keyspace.of(workspaceId);
+      const places = await logReader.newestFirst([keys.workspaceTasks(workspaceId)], {}, after)(limit);
+      const found = await Promise.all(
+        places.map(async ({ id }): Promise<UnerasedTasks['tasks']> => {
+          const names = ['status', 'erased', 'erasedTo', 'seq'];
+          const [status, erased, erasedTo, sequence] = await redis.hmget(keys.task(id), ...names);
+          const isErased = erased != null && erasedTo != null && Number(erasedTo) >= Number(sequence);
+          return status == null || isErased ? [] : [{ id, isOpen: !isTerminal(TaskStatus.parse(status)) }];
+        }),
+      );
+      const last = places.at(-1);
+      return { tasks: found.flat(), ...(places.length === limit && last && { next: last }) };
     },
     /** Tasks of all workspaces in a status, longest unchanged first; `now` is epoch ms. */
     listByStatus: async (status: TaskStatus, limit: number, now: number, after?: TaskCursor) => {

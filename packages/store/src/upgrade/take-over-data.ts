@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ConfigError } from '@herald/runtime/env/env';
 import type { Logger } from '@herald/runtime/log/logger';
+import { enterKeysOfWorkspaces } from '../api-keys/api-key-store.ts';
 import { createKeyspace, GLOBAL_KEYS, type ShardKeys } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -90,6 +91,7 @@ async function takeOver({ redis, records, presence, logger, now }: TakeOverDataD
     await Promise.all(names.map((name) => takeOverKey(redis, keyspace.shards, name)));
   }
   await Promise.all(keyspace.shards.map((keys) => takeOverMarks(redis, keys)));
+  await enterKeysOfWorkspaces(redis);
   const enqueued = await enqueuePending({ redis, keyspace, now });
   const counted = await countRecords({ redis, keyspace, now });
   await records.finishUpgrade(LAYOUT);

@@ -1,5 +1,6 @@
 import { ConfigError } from '@herald/runtime/env/env';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
@@ -85,6 +86,16 @@ test('whatever waited, was in work, delayed, in order, held back or behind a rat
   expect(ttl).toBeGreaterThan(3_600_000);
   expect((await open()).events).toEqual([]);
   await expectTakenOver();
+});
+
+test('keys of a former version are found by their workspaces', async () => {
+  const keys = createApiKeyStore({ redis: data.redis, now: Date.now });
+  const { record } = await keys.create({ workspaceId: 'ws_old', scopes: ['tasks'] });
+  await keys.create({ scopes: ['execute'] });
+  await data.redis.del(GLOBAL_KEYS.apiKeysOfWorkspaces);
+  await open();
+  expect(await keys.listOf('ws_old')).toEqual([record]);
+  expect(await data.redis.zcard(GLOBAL_KEYS.apiKeysOfWorkspaces)).toBe(1);
 });
 
 test('what an operator has paused stays paused', async () => {

@@ -30,7 +30,8 @@ const AuditRow = z
     at: TimeText,
     by: z.string().meta({ description: '`key_…`, `plk_…` (a portal link), `operator` or `cli`.' }),
     user: z.string().nullable().meta({
-      description: 'The name of the operator, also of one who made the portal link; of `cli` the user of the system.',
+      description:
+        'The name of the operator, also of one who made the portal link; of `cli` the user of the system; `platform` of a platform key.',
     }),
     action: z.string().meta({ description: 'The id of an operation, such as `changeReceiver`, or a name like it.' }),
     target: z.string().nullable().meta({ description: 'What was changed, mostly its id.' }),

@@ -113,6 +113,7 @@ async function readRecord(redis: RedisClient, owners: Owners, keys: ShardKeys, k
     case 'removedReceivers':
     case 'workspaceReplays':
     case 'workspaceTasks':
+    case 'boundWorkspaces':
     case 'callbackStats':
     case 'workspaceLeaving':
       return { owner: id, attached: [] };
