@@ -40,7 +40,7 @@ const BEFORE_ANY_OPERATION = [
 /** An id that can't be one is found out before the method. */
 const OF_ANY_PATH = [
   ...['route_not_found', 'receiver_not_found', 'task_not_found', 'approval_not_found'],
-  ...['delivery_not_found', 'replay_not_found', 'workspace_not_found'],
+  ...['delivery_not_found', 'replay_not_found', 'workspace_not_found', 'key_not_found', 'portal_link_not_found'],
 ];
 const OF_ANY_BODY = ['invalid_json', 'payload_too_large', 'unsupported_media_type'];
 
@@ -76,6 +76,8 @@ export function findAnswerBreaches(request: SentRequest, answer: ReceivedAnswer)
     return findResponseBreaches(item, pointer, answer, request.method === 'HEAD');
   }
   if (answer.status === 408 || answer.status === 431) return findProblemBreaches(answer, BEFORE_ANY_OPERATION);
+  // Where nothing has an ETag.
+  if (answer.status === 412 && method !== 'get') return findProblemBreaches(answer, ['precondition_failed']);
   return [`status ${answer.status} is not documented`];
 }
 

@@ -40,7 +40,8 @@ export function createCall(options: ClientOptions) {
   const send = createSend({ fetch, wait, now: Date.now, random: Math.random, tryTimeoutMs });
 
   return async function call(id: string, { method, path }: Route, input: CallInput = {}): Promise<unknown> {
-    const idempotencyKey = method === 'post' ? (input.idempotencyKey ?? newIdempotencyKey()) : false;
+    const idempotencyKey =
+      method === 'post' || method === 'patch' ? (input.idempotencyKey ?? newIdempotencyKey()) : false;
     const hasIdempotencyKey = idempotencyKey !== false;
     if (hasIdempotencyKey && !isToken(idempotencyKey)) {
       throw new TypeError('idempotencyKey must be text of visible ASCII characters, without spaces, or false');
@@ -59,7 +60,7 @@ export function createCall(options: ClientOptions) {
         findKey,
       },
       {
-        // A late repeat of a PATCH could undo the change of another. That of a DELETE would find nothing.
+        // A late repeat of a DELETE would find nothing.
         isSafe: method === 'get' || hasIdempotencyKey || FACTS.includes(id),
         hasIdempotencyKey,
         signal: input.signal,

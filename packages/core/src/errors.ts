@@ -110,6 +110,19 @@ export class BindingLimitReachedError extends DomainError {
   }
 }
 
+/** `If-Match` doesn't hold: somebody else has changed the receiver, or nothing there has an `ETag`. */
+export class PreconditionFailedError extends DomainError {
+  readonly code = 'precondition_failed';
+  /** @param id the receiver that has changed; absent: nothing there has an `ETag` */
+  constructor(id?: EndpointId) {
+    super(
+      id === undefined
+        ? 'nothing here has an ETag, so If-Match cannot hold; leave it out'
+        : `${id} is not what If-Match names: it was changed since you read it; read it again, and send the ETag of that answer`,
+    );
+  }
+}
+
 /** A key of a workspace names an execution workspace that the platform has not bound to it (spec section 1). */
 export class WorkspaceNotBoundError extends DomainError {
   readonly code = 'workspace_not_bound';

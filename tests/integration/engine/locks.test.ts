@@ -40,7 +40,7 @@ async function createEndpoint(kind: (typeof KINDS)[number]) {
   return endpointIn(store, other, task.workspaceId, endpoint.id);
 }
 
-type Store = Pick<Engine['stores']['receivers'], 'find' | 'patch' | 'lock' | 'unlock'>;
+type Store = Pick<ReturnType<typeof createCallbackStore>, 'find' | 'patch' | 'lock' | 'unlock'>;
 
 function endpointIn(store: Store, other: Store, workspaceId: WorkspaceId, id: EndpointId) {
   return {

@@ -33,14 +33,14 @@ test('a page of a named origin is told before a call and with each answer that i
     vary: 'origin',
     'cross-origin-resource-policy': 'cross-origin',
     'access-control-allow-origin': PAGE,
-    'access-control-expose-headers': 'retry-after, x-request-id',
+    'access-control-expose-headers': 'etag, retry-after, x-request-id',
   };
   expect(await ask(['https://other.example', PAGE], 'OPTIONS', PREFLIGHT)).toEqual({
     status: 204,
     told: {
       ...allowed,
       'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
-      'access-control-allow-headers': 'authorization, content-type, idempotency-key, traceparent',
+      'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-match, traceparent',
       'access-control-max-age': '600',
     },
   });

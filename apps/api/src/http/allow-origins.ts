@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 
 const ALLOWED = {
   'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
-  'access-control-allow-headers': 'authorization, content-type, idempotency-key, traceparent',
+  'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-match, traceparent',
   'access-control-max-age': '600',
 };
 
@@ -22,7 +22,9 @@ export function createAllowOrigins(origins: readonly string[]): RequestHandler {
       next();
       return;
     }
-    res.set('access-control-allow-origin', origin).set('access-control-expose-headers', 'retry-after, x-request-id');
+    res
+      .set('access-control-allow-origin', origin)
+      .set('access-control-expose-headers', 'etag, retry-after, x-request-id');
     res.set('cross-origin-resource-policy', 'cross-origin');
     if (req.method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined) {
       res.status(204).set(ALLOWED).end();

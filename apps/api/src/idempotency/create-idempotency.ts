@@ -10,16 +10,19 @@ import { IDEMPOTENCY_KEY, readIdempotencyKey } from './read-idempotency-key.ts';
 
 export type IdempotencyDeps = { readonly records: IdempotencyStore; readonly logger: Logger };
 
+/** Those that need it: a GET changes nothing, and what a DELETE has removed stays away. */
+const METHODS: ReadonlySet<string> = new Set(['POST', 'PATCH']);
+
 /** When a caller may repeat a request whose first run is not answered yet, in seconds. */
 const RETRY_AFTER_S = 1;
 
 /**
- * Lets a POST with an `Idempotency-Key` have its effect once. Without the header it does nothing. It must come after
+ * Lets a POST or a PATCH with an `Idempotency-Key` have its effect once. Without the header it does nothing. It must come after
  * authentication and the parsing of the body.
  */
 export function createIdempotency({ records, logger }: IdempotencyDeps): RequestHandler {
   return async (req, res, next) => {
-    const idempotencyKey = req.method === 'POST' ? readIdempotencyKey(req) : undefined;
+    const idempotencyKey = METHODS.has(req.method) ? readIdempotencyKey(req) : undefined;
     if (idempotencyKey === undefined) {
       next();
       return;

@@ -5,7 +5,7 @@ import type { Response } from 'express';
 /** Response header of an answer that comes from an earlier run of the same request. */
 export const REPLAYED = 'idempotency-replayed';
 /** Headers that belong to the answer of the operation. All others belong to one response. */
-const HEADERS = ['location', 'cache-control'];
+const HEADERS = ['location', 'cache-control', 'etag'];
 
 /**
  * The kept part of an answer. It has no signing secret: a secret is shown once, and Redis holds it encrypted. It has no

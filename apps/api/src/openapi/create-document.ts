@@ -41,6 +41,7 @@ Whoever runs this service may send webhooks from fixed addresses, through a prox
 Fields may be added to answers and to webhooks, and values to the lists of codes, reasons, statuses and events in them
 (\`x-extensible-enum\`). Ignore fields that you don't know, and treat a value that you don't know like the general case.
 Any request can also be answered with \`method_not_allowed\` (405, \`Allow\` names the methods of the path),
+\`precondition_failed\` (412: it has \`If-Match\`, and nothing there has an \`ETag\`),
 \`request_timeout\` (408) or \`headers_too_large\` (431).
 `;
 
@@ -51,6 +52,15 @@ const IDEMPOTENCY_KEY_PARAMETER: oas31.ParameterObject = {
   description:
     'A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out.',
   schema: { type: 'string', minLength: 1, maxLength: 512, examples: ['5f0c6f9a-31d8-4f6c-9f2e-0c1d7a1b2c3d'] },
+};
+
+const IF_MATCH_PARAMETER: oas31.ParameterObject = {
+  in: 'header',
+  name: 'If-Match',
+  required: false,
+  description:
+    'The `ETag` of an answer, or several, with commas between. If the receiver has been changed since, the request is refused with 412 and changes nothing. `*`: as without the header.',
+  schema: { type: 'string', examples: ['"5f0c6f9a31d84f6c9f2e0c1d7a1b2c3d5e6f7a8b"'] },
 };
 
 /** Of the operators' port, where there is one. */
@@ -168,7 +178,7 @@ export function createOpenApiDocument(part: DocumentPart = 'all'): OpenApiDocume
         },
         headers: HEADERS,
         ...(isForCustomers && {
-          parameters: { 'Idempotency-Key': IDEMPOTENCY_KEY_PARAMETER },
+          parameters: { 'Idempotency-Key': IDEMPOTENCY_KEY_PARAMETER, 'If-Match': IF_MATCH_PARAMETER },
         }),
         responses: sharedProblemResponses(),
       },

@@ -20,6 +20,8 @@ type Table = Omit<RouteTable<never>, 'operations'>;
 
 const IDEMPOTENCY_KEY_REF = { $ref: '#/components/parameters/Idempotency-Key' };
 
+const IF_MATCH_REF = { $ref: '#/components/parameters/If-Match' };
+
 const ID_TEXTS = {
   receiver: ReceiverIdText,
   task: TaskIdText,
@@ -39,6 +41,10 @@ export function describeOperation(operation: Described, table: Table): ZodOpenAp
   const body = operation.batch ?? operation.body;
   const params = Object.fromEntries(idsOf(operation, table).map(([name, thing]) => [name, ID_TEXTS[thing]]));
   const response = describeAnswer(operation, table);
+  const parameters = [
+    ...(isIdempotent(operation, table) ? [IDEMPOTENCY_KEY_REF] : []),
+    ...(operation.obeysIfMatch ? [IF_MATCH_REF] : []),
+  ];
   return {
     operationId: id,
     tags: [tag],
@@ -47,7 +53,7 @@ export function describeOperation(operation: Described, table: Table): ZodOpenAp
     ...(deprecated && { deprecated }),
     security: securityOf(operation, table),
     requestParams: { path: z.object(params), ...(query && { query }) },
-    ...(isIdempotent(operation, table) && { parameters: [IDEMPOTENCY_KEY_REF] }),
+    ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: { required: !body.safeParse({}).success, content: { 'application/json': { schema: body } } },
     }),
@@ -85,9 +91,9 @@ function idsOf({ path }: Described, { ids }: Table) {
   return Object.entries(ids).filter(([name]) => path.includes(`{${name}}`));
 }
 
-/** Every POST with a key takes an `Idempotency-Key`. */
+/** Every POST and PATCH with a key takes an `Idempotency-Key`. */
 function isIdempotent(operation: Described, { access }: Table): boolean {
-  return operation.method === 'post' && access !== 'public' && access !== 'operator';
+  return ['post', 'patch'].includes(operation.method) && access !== 'public' && access !== 'operator';
 }
 
 function describeAnswer(operation: Described, table: Table): ZodOpenApiResponseObject {

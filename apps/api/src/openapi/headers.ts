@@ -15,6 +15,12 @@ export const HEADERS = {
     required: true,
     schema: { type: 'string', const: 'no-store' },
   },
+  etag: {
+    description: 'Changes with whatever can be set of the receiver. Send it in `If-Match` with a change.',
+    required: true,
+    schema: { type: 'string', pattern: '^"[0-9a-f]+"$' },
+    example: '"5f0c6f9a31d84f6c9f2e0c1d7a1b2c3d5e6f7a8b"',
+  },
   'www-authenticate': {
     description: 'How to authenticate.',
     required: true,

@@ -20,7 +20,12 @@ export function problemResponses(codes: readonly ProblemCode[]): ZodOpenApiRespo
 
 /** For statuses that an operation doesn't name: those of another method of its path, and those of HTTP itself. */
 export const OTHER_PROBLEM: oas31.ReferenceObject = { $ref: '#/components/responses/problem' };
-const ANYWHERE: readonly ProblemCode[] = ['method_not_allowed', 'request_timeout', 'headers_too_large'];
+const ANYWHERE: readonly ProblemCode[] = [
+  'method_not_allowed',
+  'request_timeout',
+  'precondition_failed',
+  'headers_too_large',
+];
 
 /** Responses that operations refer to: problems that are mostly alone under their status. */
 export function sharedProblemResponses(): Record<string, ZodOpenApiResponseObject> {

@@ -2,7 +2,7 @@ import { LockReceiver, PauseReceiver } from '@herald/core';
 import { stateOf, workspaceOf } from '../http/request-state.ts';
 import { operation, type RouteTable } from '../routing/operation.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
-import { ReceiverView, toReceiverView } from './receiver-view.ts';
+import { answerWithReceiver, ReceiverView } from './receiver-view.ts';
 
 export type LockRoutesDeps = { readonly receivers: Pick<ManageReceivers, 'lock' | 'unlock' | 'pause' | 'resume'> };
 
@@ -23,20 +23,20 @@ export const LOCK_ROUTES: RouteTable<LockRoutesDeps> = {
       description:
         'Its pending deliveries are canceled. Until the lock is lifted nothing is sent to it, and its workspace can only read, rotate its secret and remove it: everything else is `receiver_locked`. One that is disabled already stays so. A second lock replaces the reason.',
       body: LockReceiver,
-      answer: { status: 200, description: 'The locked receiver.', schema: ReceiverView },
-      async handle({ receivers }, req, _res, request) {
+      answer: { status: 200, description: 'The locked receiver.', schema: ReceiverView, headers: ['etag'] },
+      async handle({ receivers }, req, res, request) {
         const locked = await receivers.lock(workspaceOf(req), req.params.id, request);
         if (request.reason !== undefined) stateOf(req).auditFacts = { reason: request.reason };
-        return toReceiverView(locked);
+        return answerWithReceiver(res, locked);
       },
     }),
     operation('unlockReceiver', 'DELETE /{id}/lock', {
       audit: 'path',
       summary: 'Lift the lock of a receiver, and enable it',
       description: 'It is enabled whoever disabled it. What it missed is brought back by a replay.',
-      answer: { status: 200, description: 'The enabled receiver.', schema: ReceiverView },
-      async handle({ receivers }, req) {
-        return toReceiverView(await receivers.unlock(workspaceOf(req), req.params.id));
+      answer: { status: 200, description: 'The enabled receiver.', schema: ReceiverView, headers: ['etag'] },
+      async handle({ receivers }, req, res) {
+        return answerWithReceiver(res, await receivers.unlock(workspaceOf(req), req.params.id));
       },
     }),
     operation('pauseReceiver', 'POST /{id}/pause', {
@@ -45,20 +45,25 @@ export const LOCK_ROUTES: RouteTable<LockRoutesDeps> = {
       description:
         'Its deliveries wait, redeliveries and replays too, and lose no try; test events are still sent. Nothing that its workspace does lifts the pause: it can change, disable and remove the receiver, which stays paused. What waits for longer than deliveries are tried is then `failed` as `too_old`. A second pause replaces the reason.',
       body: PauseReceiver,
-      answer: { status: 200, description: 'The paused receiver.', schema: ReceiverView },
-      async handle({ receivers }, req, _res, request) {
+      answer: { status: 200, description: 'The paused receiver.', schema: ReceiverView, headers: ['etag'] },
+      async handle({ receivers }, req, res, request) {
         const paused = await receivers.pause(workspaceOf(req), req.params.id, request);
         if (request.reason !== undefined) stateOf(req).auditFacts = { reason: request.reason };
-        return toReceiverView(paused);
+        return answerWithReceiver(res, paused);
       },
     }),
     operation('resumeReceiver', 'DELETE /{id}/pause', {
       audit: 'path',
       summary: 'Let what waits for a paused receiver go',
       description: 'What waited goes in its order. One that is disabled stays so.',
-      answer: { status: 200, description: 'The receiver, which is not paused any more.', schema: ReceiverView },
-      async handle({ receivers }, req) {
-        return toReceiverView(await receivers.resume(workspaceOf(req), req.params.id));
+      answer: {
+        status: 200,
+        description: 'The receiver, which is not paused any more.',
+        schema: ReceiverView,
+        headers: ['etag'],
+      },
+      async handle({ receivers }, req, res) {
+        return answerWithReceiver(res, await receivers.resume(workspaceOf(req), req.params.id));
       },
     }),
   ],

@@ -21,8 +21,7 @@ import {
 } from '@herald/core';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import type { FindGroups, GroupHealth } from '@herald/store/endpoints/find-groups';
-import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
-import type { ReceiverStore } from '@herald/store/endpoints/receiver-store';
+import type { ReceiverRecord, ReceiverStore } from '@herald/store/endpoints/receiver-store';
 import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 
@@ -39,9 +38,12 @@ export type ManageReceiversDeps = {
   readonly now: () => number;
 };
 
+/** Says which version a receiver must still have when it is changed; undefined: any. Throws when it has another one. */
+export type DemandVersion = (found: ReceiverRecord) => string | undefined;
+
 /** A receiver, and the state of its group in the queue. */
 export type ReceiverWithHealth = {
-  readonly receiver: EndpointRecord;
+  readonly receiver: ReceiverRecord;
   readonly group: GroupHealth;
 };
 
@@ -51,13 +53,28 @@ export function refuseForbiddenUrl(findUrlProblem: FindUrlProblem, url: string, 
   if (problem !== undefined) throw new ValidationError([{ path, message: problem }]);
 }
 
+/**
+ * A change without the url that the endpoint has already, and without enabling what is enabled: only a new url, and
+ * enabling, forget its failures. So what was read can be sent back, by whoever keeps receivers as a file says.
+ */
+export function withoutSame<Patch extends { readonly url?: string; readonly enabled?: boolean }>(
+  { url, enabled, ...patch }: Patch,
+  before: { readonly url: string; readonly enabled: boolean },
+) {
+  return {
+    ...patch,
+    ...(url !== undefined && url !== before.url && { url }),
+    ...(enabled !== undefined && !(enabled && before.enabled) && { enabled }),
+  };
+}
+
 export function createManageReceivers(deps: ManageReceiversDeps) {
   const { receivers, findGroups, encryptSecret, sealHeaders, findUrlProblem, metrics, now } = deps;
-  const withHealth = async (receiver: EndpointRecord): Promise<ReceiverWithHealth> => {
+  const withHealth = async (receiver: ReceiverRecord): Promise<ReceiverWithHealth> => {
     const [group] = await findGroups([receiver]);
     return { receiver, group };
   };
-  const find = async (workspaceId: WorkspaceId, id: EndpointId): Promise<EndpointRecord> => {
+  const find = async (workspaceId: WorkspaceId, id: EndpointId): Promise<ReceiverRecord> => {
     const receiver = await receivers.find(workspaceId, id);
     if (!receiver) throw new NotFoundError('receiver', id);
     return receiver;
@@ -103,17 +120,20 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       const isShown = reply === 'registered' || registered.encryptedSecret === encryptedSecret;
       return { receiver: await withHealth(registered), ...(isShown && { secret }) };
     },
-    /** @throws ValidationError, NotFoundError or ReceiverLockedError */
+    /** @throws ValidationError, NotFoundError, ReceiverLockedError or PreconditionFailedError */
     async patch(
       workspaceId: WorkspaceId,
       id: EndpointId,
       { headers, ...patch }: PatchReceiver,
       by: DisabledBy,
+      demandVersion: DemandVersion,
     ): Promise<ReceiverWithHealth> {
       if (patch.url !== undefined) refuseForbiddenUrl(findUrlProblem, patch.url, 'url');
-      const isDisabling = patch.enabled === false && (await find(workspaceId, id)).enabled;
-      const change = { ...patch, ...(headers && { headers: sealHeaders(headers, id) }) };
-      if (!(await receivers.patch(workspaceId, id, { ...change, by }, now()))) throw new NotFoundError('receiver', id);
+      const before = await find(workspaceId, id);
+      const isDisabling = patch.enabled === false && before.enabled;
+      const change = { ...withoutSame(patch, before), by, ...(headers && { headers: sealHeaders(headers, id) }) };
+      if (!(await receivers.patch(workspaceId, id, change, now(), demandVersion(before))))
+        throw new NotFoundError('receiver', id);
       if (isDisabling) metrics.endpointDisabled('by_request');
       return await withHealth(await find(workspaceId, id));
     },
@@ -153,10 +173,11 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
      * A lock is one of the receiver: its owner may leave, and can register its url again.
      * @returns whether it was locked
      */
-    async remove(workspaceId: WorkspaceId, id: EndpointId): Promise<boolean> {
+    async remove(workspaceId: WorkspaceId, id: EndpointId, demandVersion?: DemandVersion): Promise<boolean> {
       const found = await receivers.find(workspaceId, id);
+      const version = found && demandVersion?.(found);
       // Asked also of one that is gone: the removal waits for replicas then, too.
-      if (!(await receivers.remove(workspaceId, id, now()))) throw new NotFoundError('receiver', id);
+      if (!(await receivers.remove(workspaceId, id, now(), version))) throw new NotFoundError('receiver', id);
       return found?.disabledReason === 'locked';
     },
   };

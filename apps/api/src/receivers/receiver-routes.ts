@@ -8,10 +8,12 @@ import {
   RequestTest,
   RotateSecret,
 } from '@herald/core';
+import type { ReceiverRecord } from '@herald/store/endpoints/receiver-store';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
 import { DeliveryPage, MAY_BE_PARTIAL, toDeliveryPage } from '../deliveries/delivery-view.ts';
 import { disablerOf, stateOf, workspaceOf } from '../http/request-state.ts';
+import { demandedVersion, etagOf } from '../http/etag.ts';
 import { readCursor } from '../http/cursor.ts';
 import { ROTATION_ANSWER, toRotatedSecret } from '../http/rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
@@ -23,6 +25,7 @@ import { ReadStats, StatsView } from '../stats/stats-view.ts';
 import type { SendTestEvent } from './limit-test-events.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
 import {
+  answerWithReceiver,
   ReceiverDeleted,
   ReceiverList,
   ReceiverRegistration,
@@ -66,7 +69,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
         status: 201,
         description: 'The receiver with its signing secret.',
         schema: ReceiverRegistration,
-        headers: ['location', 'cache-control'],
+        headers: ['location', 'cache-control', 'etag'],
       },
       problems: ['receiver_limit_reached'],
       async handle({ receivers }, req, res, request) {
@@ -77,15 +80,16 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
           stateOf(req).seed,
         );
         if (secret === undefined) res.set(REPLAYED, 'true');
-        res.location(`/api/public/webhooks/${receiver.receiver.id}`);
+        res.location(`/api/public/webhooks/${receiver.receiver.id}`).set('etag', etagOf(receiver.receiver));
         return { ...toReceiverView(receiver), ...(secret !== undefined && { secret }) };
       },
     }),
     operation('readReceiver', 'GET /{id}', {
       summary: 'Read a receiver',
-      answer: { status: 200, description: 'The receiver.', schema: ReceiverView },
-      async handle({ receivers }, req) {
-        return toReceiverView(await receivers.find(workspaceOf(req), req.params.id));
+      description: 'Its `ETag` stands for what can be set, not for its `health`.',
+      answer: { status: 200, description: 'The receiver.', schema: ReceiverView, headers: ['etag'] },
+      async handle({ receivers }, req, res) {
+        return answerWithReceiver(res, await receivers.find(workspaceOf(req), req.params.id));
       },
     }),
     operation('changeReceiver', 'PATCH /{id}', {
@@ -94,19 +98,26 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       description:
         'A receiver that the platform has locked is not changed. Omitted fields stay unchanged. A new URL, or enabling, resets the failure count. A URL of another origin (scheme, host and port) removes the `headers`, unless they are given in the same request: the answer then has no `headerNames`. A new `rateLimit` is also for what waits already; null removes it.',
       body: PatchReceiver,
-      answer: { status: 200, description: 'The changed receiver.', schema: ReceiverView },
-      problems: ['receiver_locked'],
-      async handle({ receivers }, req, _res, patch) {
-        return toReceiverView(await receivers.patch(workspaceOf(req), req.params.id, patch, disablerOf(req)));
+      obeysIfMatch: true,
+      answer: { status: 200, description: 'The changed receiver.', schema: ReceiverView, headers: ['etag'] },
+      problems: ['receiver_locked', 'precondition_failed'],
+      async handle({ receivers }, req, res, patch) {
+        const { id } = req.params;
+        const demand = (found: ReceiverRecord) => demandedVersion(req, id, found);
+        return answerWithReceiver(res, await receivers.patch(workspaceOf(req), id, patch, disablerOf(req), demand));
       },
     }),
     operation('removeReceiver', 'DELETE /{id}', {
       audit: 'path',
       summary: 'Remove a receiver',
       description: 'Its pending deliveries are canceled. A locked one can be removed, too.',
+      obeysIfMatch: true,
       answer: { status: 200, description: 'The receiver is removed.', schema: ReceiverDeleted },
+      problems: ['precondition_failed'],
       async handle({ receivers }, req) {
-        const wasLocked = await receivers.remove(workspaceOf(req), req.params.id);
+        const { id } = req.params;
+        const demand = (found: ReceiverRecord) => demandedVersion(req, id, found);
+        const wasLocked = await receivers.remove(workspaceOf(req), id, demand);
         if (wasLocked) stateOf(req).auditFacts = { reason: 'it was locked by the platform' };
         return { deleted: true };
       },

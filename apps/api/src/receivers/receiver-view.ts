@@ -12,8 +12,10 @@ import {
 } from '@herald/core';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
 import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
+import type { Response } from 'express';
 import { z } from 'zod';
 import { AnswerText, BodyNoteCode, toAttemptError } from '../deliveries/attempt-view.ts';
+import { etagOf } from '../http/etag.ts';
 import { ShownOnce, SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 import { DisablingFields, toDisablingView } from './disabling-view.ts';
@@ -190,4 +192,10 @@ export function toReceiverView({ receiver, group }: ReceiverWithHealth): z.infer
       lastSuccessAt: lastSuccessAt === undefined ? null : toTime(lastSuccessAt),
     },
   };
+}
+
+/** Shows a receiver, and the version of what can be set of it. */
+export function answerWithReceiver(res: Pick<Response, 'set'>, found: ReceiverWithHealth) {
+  res.set('etag', etagOf(found.receiver));
+  return toReceiverView(found);
 }

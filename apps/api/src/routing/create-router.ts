@@ -1,5 +1,6 @@
 import { ID_PATTERNS, NotFoundError } from '@herald/core';
 import { Router, type RequestHandler } from 'express';
+import { refuseIfMatch } from '../http/etag.ts';
 import { HttpFault } from '../http/problem.ts';
 import { admit, atRoute, stateOf } from '../http/request-state.ts';
 import type { Audit } from '../http/create-audit.ts';
@@ -78,11 +79,12 @@ function toHandler<Deps>(
   deps: Deps,
   audit: Audit | undefined,
 ): RequestHandler {
-  const { id: action, method, query, body, batch, answer, audit: audited = 'none' } = operation;
+  const { id: action, method, query, body, batch, answer, obeysIfMatch, audit: audited = 'none' } = operation;
   if (audited !== 'none' && !audit) throw new Error(`nobody would write down who used ${action}`);
   const readBody = batch ? readFields : readInput;
   return async (req, res) => {
     if (stateOf(req).admittedTo !== operation) throw new Error(`nobody has judged who may use ${action}`);
+    if (method !== 'get' && !obeysIfMatch) refuseIfMatch(req);
     const input = query ? readFields(query, req.query) : body && readBody(body, req.body === undefined ? {} : req.body);
     const answered = await operation.handle(deps, req, res.status(answer.status), input);
     if (answered === SENT) {

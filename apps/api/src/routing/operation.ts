@@ -47,12 +47,14 @@ export type Operation<
     readonly status: number;
     readonly description: string;
     readonly schema: Answer;
-    readonly headers?: readonly ('location' | 'cache-control')[];
+    readonly headers?: readonly ('location' | 'cache-control' | 'etag')[];
     /** Absent: JSON. */
     readonly type?: 'text/event-stream';
     /** A request that prefers HTML gets the same as a page. */
     readonly isPageToo?: true;
   };
+  /** It obeys `If-Match`. Every other operation that is no GET refuses it. */
+  readonly obeysIfMatch?: true;
   /** Describes an answer with status 503 and the same schema. Absent: 503 is always a problem. */
   readonly unavailable?: string;
   /** Portal links may use it, although they may not use the other operations of its table. */

@@ -10,7 +10,7 @@ import {
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import type { CallbackStore } from '@herald/store/endpoints/callback-store';
 import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
-import { refuseForbiddenUrl, type FindUrlProblem } from '../receivers/manage-receivers.ts';
+import { refuseForbiddenUrl, withoutSame, type FindUrlProblem } from '../receivers/manage-receivers.ts';
 
 export type ManageCallbacksDeps = {
   readonly callbacks: CallbackStore;
@@ -34,8 +34,9 @@ export function createManageCallbacks(deps: ManageCallbacksDeps) {
     /** @throws ValidationError, NotFoundError or ReceiverLockedError */
     async patch(workspaceId: WorkspaceId, taskId: TaskId, { headers, ...patch }: PatchCallback, by: DisabledBy) {
       if (patch.url !== undefined) refuseForbiddenUrl(findUrlProblem, patch.url, 'url');
-      const { id, enabled: wasEnabled } = await find(workspaceId, taskId);
-      const change = { ...patch, ...(headers && { headers: sealHeaders(headers, id) }) };
+      const before = await find(workspaceId, taskId);
+      const { id, enabled: wasEnabled } = before;
+      const change = { ...withoutSame(patch, before), ...(headers && { headers: sealHeaders(headers, id) }) };
       if (!(await callbacks.patch(workspaceId, id, { ...change, by }, now())))
         throw new NotFoundError('callback', `of Task ${taskId}`);
       if (wasEnabled && patch.enabled === false) metrics.endpointDisabled('by_request');

@@ -35,7 +35,9 @@ export interface paths {
         };
         /**
          * Read a receiver
-         * @description Needs an API key with the scope `webhooks`, or a portal link.
+         * @description Its `ETag` stands for what can be set, not for its `health`.
+         *
+         *     Needs an API key with the scope `webhooks`, or a portal link.
          */
         get: operations["readReceiver"];
         put?: never;
@@ -2339,11 +2341,12 @@ export interface components {
          *     - `not_api_resolvable`: The `api_resolvable` of the action is false: a key of its workspace may not resolve it.
          *     - `stale_action_version`: Another action version is the current one.
          *     - `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+         *     - `precondition_failed`: The receiver was changed since its `ETag` was read, or the request has an `If-Match` where nothing has an `ETag`.
          *     - `validation_failed`: The input breaks rules. Nothing was changed.
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
          *     - `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
          */
-        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "key_not_found" | "workspace_not_bound" | "key_limit_reached" | "binding_limit_reached" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "not_api_resolvable" | "stale_action_version" | "workspace_full" | "validation_failed" | "unavailable" | "history_unavailable";
+        ProblemCode: "invalid_json" | "malformed_request" | "unauthenticated" | "insufficient_scope" | "foreign_origin" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_conflict" | "request_in_progress" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal" | "workspace_not_found" | "receiver_not_found" | "task_not_found" | "approval_not_found" | "callback_not_found" | "delivery_not_found" | "replay_not_found" | "portal_link_not_found" | "key_not_found" | "workspace_not_bound" | "key_limit_reached" | "binding_limit_reached" | "receiver_limit_reached" | "replay_limit_reached" | "listener_limit_reached" | "portal_link_limit_reached" | "receiver_disabled" | "receiver_locked" | "invalid_transition" | "task_closed" | "task_open" | "payload_erased" | "payload_not_kept" | "not_api_resolvable" | "stale_action_version" | "workspace_full" | "precondition_failed" | "validation_failed" | "unavailable" | "history_unavailable";
         InputProblem: {
             /** @description The place in the input, keys joined by dots. Empty: all of it. */
             path: string;
@@ -4161,6 +4164,8 @@ export interface components {
          *
          *     `request_timeout`: The request took too long to arrive.
          *
+         *     `precondition_failed`: The receiver was changed since its `ETag` was read, or the request has an `If-Match` where nothing has an `ETag`.
+         *
          *     `headers_too_large`: The request line and headers are larger than 16 KiB together.
          */
         problem: {
@@ -4176,6 +4181,8 @@ export interface components {
     parameters: {
         /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
         "Idempotency-Key": string;
+        /** @description The `ETag` of an answer, or several, with commas between. If the receiver has been changed since, the request is refused with 412 and changes nothing. `*`: as without the header. */
+        "If-Match": string;
     };
     requestBodies: never;
     headers: {
@@ -4188,6 +4195,11 @@ export interface components {
         location: string;
         /** @description `no-store`: the answer may hold a secret. */
         "cache-control": "no-store";
+        /**
+         * @description Changes with whatever can be set of the receiver. Send it in `If-Match` with a change.
+         * @example "5f0c6f9a31d84f6c9f2e0c1d7a1b2c3d5e6f7a8b"
+         */
+        etag: string;
         /** @description How to authenticate. */
         "www-authenticate": string;
         /**
@@ -4265,6 +4277,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     location: components["headers"]["location"];
                     "cache-control": components["headers"]["cache-control"];
+                    etag: components["headers"]["etag"];
                     "idempotency-replayed": components["headers"]["idempotency-replayed"];
                     ratelimit: components["headers"]["ratelimit"];
                     "ratelimit-policy": components["headers"]["ratelimit-policy"];
@@ -4336,6 +4349,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    etag: components["headers"]["etag"];
                     ratelimit: components["headers"]["ratelimit"];
                     "ratelimit-policy": components["headers"]["ratelimit-policy"];
                     [name: string]: unknown;
@@ -4371,7 +4385,10 @@ export interface operations {
     removeReceiver: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of an answer, or several, with commas between. If the receiver has been changed since, the request is refused with 412 and changes nothing. `*`: as without the header. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
             path: {
                 /** @description Id of a receiver. */
                 id: components["schemas"]["ReceiverId"];
@@ -4409,6 +4426,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `precondition_failed`: The receiver was changed since its `ETag` was read, or the request has an `If-Match` where nothing has an `ETag`. */
+            412: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: components["responses"]["validation_failed"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
@@ -4419,7 +4446,12 @@ export interface operations {
     changeReceiver: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description The `ETag` of an answer, or several, with commas between. If the receiver has been changed since, the request is refused with 412 and changes nothing. `*`: as without the header. */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
             path: {
                 /** @description Id of a receiver. */
                 id: components["schemas"]["ReceiverId"];
@@ -4436,6 +4468,8 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    etag: components["headers"]["etag"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
                     ratelimit: components["headers"]["ratelimit"];
                     "ratelimit-policy": components["headers"]["ratelimit-policy"];
                     [name: string]: unknown;
@@ -4474,8 +4508,29 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it. */
+            /**
+             * @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
             409: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition_failed`: The receiver was changed since its `ETag` was read, or the request has an `If-Match` where nothing has an `ETag`. */
+            412: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
@@ -4931,6 +4986,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    etag: components["headers"]["etag"];
                     "idempotency-replayed": components["headers"]["idempotency-replayed"];
                     ratelimit: components["headers"]["ratelimit"];
                     "ratelimit-policy": components["headers"]["ratelimit-policy"];
@@ -5014,6 +5070,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    etag: components["headers"]["etag"];
                     ratelimit: components["headers"]["ratelimit"];
                     "ratelimit-policy": components["headers"]["ratelimit-policy"];
                     [name: string]: unknown;
@@ -5069,6 +5126,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    etag: components["headers"]["etag"];
                     "idempotency-replayed": components["headers"]["idempotency-replayed"];
                     ratelimit: components["headers"]["ratelimit"];
                     "ratelimit-policy": components["headers"]["ratelimit-policy"];
@@ -5152,6 +5210,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    etag: components["headers"]["etag"];
                     ratelimit: components["headers"]["ratelimit"];
                     "ratelimit-policy": components["headers"]["ratelimit-policy"];
                     [name: string]: unknown;
@@ -6351,7 +6410,10 @@ export interface operations {
     changeCallback: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A request that is repeated with the same key and body takes effect once, within 24 hours. A key belongs to one API key and path. The repeated answer leaves the secret out. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
             path: {
                 /** @description Id of a Task. */
                 id: components["schemas"]["TaskId"];
@@ -6368,6 +6430,7 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "idempotency-replayed": components["headers"]["idempotency-replayed"];
                     ratelimit: components["headers"]["ratelimit"];
                     "ratelimit-policy": components["headers"]["ratelimit-policy"];
                     [name: string]: unknown;
@@ -6408,10 +6471,21 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it. */
+            /**
+             * @description `receiver_locked`: The platform disabled the receiver or the callback, and locked it. It stays as it is, and nothing is sent to it.
+             *
+             *     `idempotency_conflict`: This `Idempotency-Key` came with another body.
+             *
+             *     `request_in_progress`: The first request with this `Idempotency-Key` is not answered yet.
+             */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    /**
+                     * @description Seconds to wait before the next try.
+                     * @example 2
+                     */
+                    "retry-after"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7705,7 +7779,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -7954,7 +8028,7 @@ export interface operations {
             };
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. Only its own reports and Tasks are refused.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */

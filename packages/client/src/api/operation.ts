@@ -16,7 +16,7 @@ export type CallOptions = {
   /** How long the call may take, with all its repeats. Default: that of the client. */
   readonly deadlineMs?: number;
   /**
-   * Only of a POST. Default: a new one for each call. Give your own to repeat a call after your program has crashed.
+   * Only of a POST or a PATCH. Default: a new one for each call. Give your own to repeat a call after your program has crashed.
    * `false`: none. Such a call is repeated only after 429, or if it reports facts.
    */
   readonly idempotencyKey?: string | false;

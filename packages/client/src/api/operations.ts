@@ -20,6 +20,8 @@ export interface TenantOperations {
   /**
    * Read a receiver: `GET /api/public/webhooks/{id}`.
    *
+   * Its `ETag` stands for what can be set, not for its `health`.
+   *
    * Needs an API key with the scope `webhooks`, or a portal link.
    */
   readonly readReceiver: Operation<'readReceiver'>;

@@ -129,6 +129,12 @@ const DOMAIN_PROBLEMS = {
     action:
       'Repeat the request after `Retry-After`. Look for receivers that answer late or not at all, and close Tasks that nobody works on. Operators raise `WORKSPACE_PENDING_LIMIT` and `WORKSPACE_BYTES`.',
   },
+  precondition_failed: {
+    status: 412,
+    meaning:
+      'The receiver was changed since its `ETag` was read, or the request has an `If-Match` where nothing has an `ETag`.',
+    action: 'Read it again, decide anew, and send the new `ETag` in `If-Match`. Nothing was changed.',
+  },
   validation_failed: {
     status: 422,
     meaning: 'The input breaks rules. Nothing was changed.',

@@ -1,6 +1,7 @@
 import {
   askedOrderingTimeout,
   originOf,
+  PreconditionFailedError,
   ReceiverLockedError,
   type DisabledBy,
   type EndpointId,
@@ -97,15 +98,16 @@ function toArgs(atLock: 'obey' | 'pass', change: EndpointChange, disabling: Disa
 
 /** The reply of a script that a lock refused: with its reason, '' for none. */
 export const LockedReply = z.tuple([z.literal('locked'), z.string()]);
-const PatchReply = z.union([z.tuple([z.enum(['patched', 'missing'])]), LockedReply]);
+const PatchReply = z.union([z.tuple([z.enum(['patched', 'missing', 'changed'])]), LockedReply]);
 
 /**
  * Parses the reply of a script that calls `patchEndpoint`. False: the workspace has no such endpoint.
- * @throws ReceiverLockedError
+ * @throws ReceiverLockedError or PreconditionFailedError
  */
 export function readPatchReply(id: EndpointId, reply: unknown): boolean {
   const [kind, reason] = PatchReply.parse(reply);
   if (kind === 'locked') throw new ReceiverLockedError(id, reason);
+  if (kind === 'changed') throw new PreconditionFailedError(id);
   return kind === 'patched';
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   EVENT_NAMES,
   groupOf,
@@ -169,6 +170,27 @@ export function readEndpoint(id: EndpointId, hash: Hash): EndpointRecord | undef
     health: { consecutiveFailures: Number(fails ?? 0), ...readOptional(HEALTH, hash) },
   };
 }
+
+/** The fields of the hash that somebody sets. All others follow from deliveries and rotations. */
+const SET_FIELDS = [
+  ...['url', 'events', 'desc', 'on', 'hdr', 'hdrOf', 'rate', 'maxH', 'ord', 'ordTo'],
+  ...['offAt', 'offWhy', 'offBy', 'lockWhy'],
+];
+
+/** Changes with whatever its workspace or the platform can set of an endpoint, and with nothing else. */
+export function versionOf(hash: Hash): string {
+  const values = SET_FIELDS.map((name) => (hash[name] === undefined ? '-' : `+${hash[name]}`));
+  return createHash('sha1').update(values.join('\0')).digest('hex');
+}
+
+/** `versionOf(endpoint)`: the same of an endpoint (hash). */
+export const VERSION_LUA = /* lua */ `
+local function versionOf(endpoint)
+  local values = redis.call('HMGET', endpoint, ${SET_FIELDS.map((name) => `'${name}'`).join(', ')})
+  for index = 1, ${SET_FIELDS.length} do values[index] = values[index] and '+' .. values[index] or '-' end
+  return redis.sha1hex(table.concat(values, '\\0'))
+end
+`;
 
 type Hash = Readonly<Record<string, string>>;
 type Optional<Table> = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> };

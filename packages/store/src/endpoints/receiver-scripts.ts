@@ -1,4 +1,5 @@
 import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
+import { VERSION_LUA } from './endpoint-record.ts';
 import { PATCH_ENDPOINT_LUA } from './endpoint-patch.ts';
 import { SUBSCRIPTION_VERSION_LUA } from '../keyspace/subscription-version.ts';
 
@@ -27,13 +28,16 @@ export const PATCH_RECEIVER_LUA = /* lua */ `#!lua flags=allow-oom
 -- Change fields of a receiver that its workspace still holds.
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] endpoints whose waiting deliveries must end (zset)   KEYS[5] key versions (hash)
--- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] prefix   ARGV[4] now (ms)   ARGV[5..] see patchEndpoint
--- Returns {'patched'} | {'missing'} | {'locked', reason, '' for none}.
+-- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] prefix   ARGV[4] now (ms)   ARGV[5] the version that it must have,
+-- '' for any; a call that is sent again finds another one   ARGV[6..] see patchEndpoint
+-- Returns {'patched'} | {'missing'} | {'changed'} (it has another version) | {'locked', reason, '' for none}.
 local prefix = ARGV[3]
 ${PATCH_ENDPOINT_LUA}
 ${SUBSCRIPTION_VERSION_LUA}
+${VERSION_LUA}
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return { 'missing' } end
-local lock = patchEndpoint(KEYS[2], KEYS[4], KEYS[5], ARGV[1], tonumber(ARGV[4]), 5)
+if ARGV[5] ~= '' and versionOf(KEYS[2]) ~= ARGV[5] then return { 'changed' } end
+local lock = patchEndpoint(KEYS[2], KEYS[4], KEYS[5], ARGV[1], tonumber(ARGV[4]), 6)
 if lock then return { 'locked', lock } end
 changeVersion(KEYS[3], ARGV[2])
 return { 'patched' }
@@ -44,9 +48,11 @@ export const REMOVE_RECEIVER_LUA = /* lua */ `#!lua flags=allow-oom
 -- KEYS[1] receivers of the workspace (zset)   KEYS[2] receiver (hash)   KEYS[3] subscription version (string)
 -- KEYS[4] endpoints whose waiting deliveries must end (zset)   KEYS[5] its log (zset)
 -- KEYS[6] removed receivers whose logs still have deliveries (zset)   KEYS[7] its counters (string)
--- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] now (ms)
--- Returns 'removed' | 'missing'.
+-- ARGV[1] receiver id   ARGV[2] new version   ARGV[3] now (ms)   ARGV[4] the version that it must have, '' for any
+-- Returns 'removed' | 'missing' | 'changed' (it has another version).
 ${SUBSCRIPTION_VERSION_LUA}
+${VERSION_LUA}
+if ARGV[4] ~= '' and redis.call('EXISTS', KEYS[2]) == 1 and versionOf(KEYS[2]) ~= ARGV[4] then return 'changed' end
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 'missing' end
 redis.call('DEL', KEYS[2])
 redis.call('UNLINK', KEYS[7])

@@ -1,4 +1,10 @@
-import { RECEIVER_LIMIT, type Endpoint, type EndpointId, type WorkspaceId } from '@herald/core';
+import {
+  RECEIVER_LIMIT,
+  PreconditionFailedError,
+  type Endpoint,
+  type EndpointId,
+  type WorkspaceId,
+} from '@herald/core';
 import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import type { Keyspace } from '../keyspace/keys.ts';
@@ -13,7 +19,7 @@ import {
   unlockArgs,
   type EndpointPatch,
 } from './endpoint-patch.ts';
-import { endpointFields, readEndpoint, type EndpointRecord, type SealedHeaders } from './endpoint-record.ts';
+import { endpointFields, readEndpoint, versionOf, type EndpointRecord, type SealedHeaders } from './endpoint-record.ts';
 import {
   PATCH_RECEIVER_LUA,
   REGISTER_RECEIVER_LUA,
@@ -21,9 +27,18 @@ import {
   ROTATE_SECRET_LUA,
 } from './receiver-scripts.ts';
 
+/** `version` changes with whatever can be set of it, and with nothing else. */
+export type ReceiverRecord = EndpointRecord & { readonly version: string };
+
+function readReceiver(id: EndpointId, hash: Record<string, string>): ReceiverRecord | undefined {
+  const record = readEndpoint(id, hash);
+  return record && { ...record, version: versionOf(hash) };
+}
+
 /** A workspace's subscriptions at a version. Acceptance commits only while that version is current. */
 export type Subscriptions = { readonly version: string; readonly receivers: readonly EndpointRecord[] };
 
+const RemoveReply = z.enum(['removed', 'missing', 'changed']);
 const RegisterReply = z.enum(['registered', 'exists', 'full']);
 
 export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keyspace: Keyspace }) {
@@ -38,17 +53,23 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
     return [keys.receivers(workspaceId), keys.endpoint(id), keys.subscriptionVersion(workspaceId)];
   };
   /** A workspace's receivers, oldest first. */
-  const list = async (workspaceId: WorkspaceId): Promise<readonly EndpointRecord[]> => {
+  const list = async (workspaceId: WorkspaceId): Promise<readonly ReceiverRecord[]> => {
     const keys = keyspace.of(workspaceId);
     const ids = await redis.zrange(keys.receivers(workspaceId), 0, '-1');
-    const found = await Promise.all(ids.map(async (id) => readEndpoint(id, await redis.hgetall(keys.endpoint(id)))));
+    const found = await Promise.all(ids.map(async (id) => readReceiver(id, await redis.hgetall(keys.endpoint(id)))));
     return found.filter((record) => record !== undefined);
   };
 
-  const change = async (workspaceId: WorkspaceId, id: EndpointId, now: number, args: readonly ScriptArg[]) => {
+  const change = async (
+    workspaceId: WorkspaceId,
+    id: EndpointId,
+    now: number,
+    args: readonly ScriptArg[],
+    version = '',
+  ) => {
     const { prefix, purge, keyVersions } = keyspace.of(workspaceId);
     const keys = [...keysOf(workspaceId, id), purge, keyVersions];
-    return readPatchReply(id, await patch(keys, [id, newRevision(), prefix, now, ...args]));
+    return readPatchReply(id, await patch(keys, [id, newRevision(), prefix, now, version, ...args]));
   };
 
   return {
@@ -64,16 +85,17 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
     },
     /** The receiver, if this workspace holds it. */
     find: async (workspaceId: WorkspaceId, id: EndpointId) => {
-      const record = readEndpoint(id, await redis.hgetall(keyspace.of(workspaceId).endpoint(id)));
+      const record = readReceiver(id, await redis.hgetall(keyspace.of(workspaceId).endpoint(id)));
       // A callback has the same kind of key, and is no receiver.
       return record?.workspaceId === workspaceId && id.startsWith('wh') ? record : undefined;
     },
     /**
      * False when the workspace has no such receiver; `now` is epoch ms.
-     * @throws ReceiverLockedError
+     * @param version that it must have; absent: any
+     * @throws ReceiverLockedError or PreconditionFailedError
      */
-    patch: async (workspaceId: WorkspaceId, id: EndpointId, patched: EndpointPatch, now: number) =>
-      await change(workspaceId, id, now, patchArgs(workspaceId, patched, now)),
+    patch: async (workspaceId: WorkspaceId, id: EndpointId, patched: EndpointPatch, now: number, version?: string) =>
+      await change(workspaceId, id, now, patchArgs(workspaceId, patched, now), version),
     /** Disables it so that only `unlock` enables it again. False when the workspace has no such receiver. */
     lock: async (workspaceId: WorkspaceId, id: EndpointId, reason: string | undefined, now: number) =>
       await change(workspaceId, id, now, lockArgs(reason, now)),
@@ -86,11 +108,18 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
     /** Lets what waits go. False when the workspace has no such receiver. */
     resume: async (workspaceId: WorkspaceId, id: EndpointId, now: number) =>
       await change(workspaceId, id, now, resumeArgs()),
-    async remove(workspaceId: WorkspaceId, id: EndpointId, now: number) {
+    /**
+     * False when the workspace has no such receiver.
+     * @param version that it must have; absent: any
+     * @throws PreconditionFailedError
+     */
+    async remove(workspaceId: WorkspaceId, id: EndpointId, now: number, version = '') {
       const { purge, endpointLog, removedReceivers, endpointStats } = keyspace.of(workspaceId);
       const ofReceiver = [purge, endpointLog(id), removedReceivers(workspaceId), endpointStats(id)];
       const keys = [...keysOf(workspaceId, id), ...ofReceiver];
-      return (await remove(keys, [id, newRevision(), now])) === 'removed';
+      const reply = RemoveReply.parse(await remove(keys, [id, newRevision(), now, version]));
+      if (reply === 'changed') throw new PreconditionFailedError(id);
+      return reply === 'removed';
     },
     /** Puts a new secret of a receiver or a callback in force; the old one stays until `overlapEndsAt` (epoch ms). */
     async rotateSecret(
