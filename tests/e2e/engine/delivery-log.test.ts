@@ -1,4 +1,6 @@
+import { deliveryIdOf } from '@herald/core';
 import { waitFor, type Receiver } from '@herald/test-kit';
+import { shardKeys } from '../../support/delivery-state.ts';
 import { createDeliveryClient, type DeliveryListItem } from '../../support/delivery-client.ts';
 import { bodyOf } from '../../support/http-request.ts';
 import { problemOf } from '../../support/problems.ts';
@@ -47,7 +49,7 @@ describe("a receiver's deliveries", () => {
     expect((await deliveries.list(registered, { event: 'task.check_in' })).deliveries).toEqual(failed);
     expect((await deliveries.list(registered, { status: 'delivered' })).deliveries).toEqual(delivered);
     const none = { status: 'delivered', event: 'task.check_in' };
-    expect(await deliveries.list(registered, none)).toEqual({ deliveries: [], nextCursor: null });
+    expect(await deliveries.list(registered, none)).toMatchObject({ deliveries: [], nextCursor: null });
     expect(failed?.[0]).toMatchObject({ tries: 2, reason: 'schedule_exhausted', nextAttemptAt: null });
     expect(delivered?.[0]).not.toHaveProperty('reason');
   });
@@ -362,3 +364,49 @@ describe('the health of a receiver', () => {
     expect(Date.parse(health.since)).toBeGreaterThanOrEqual(Math.min(...tried.map(({ at }) => Date.parse(at))));
   });
 });
+
+test('a list goes on from the last look: nothing is missed, and what came just before it comes again', async () => {
+  const workspace = await herald.createWorkspace();
+  const { url } = await herald.startReceiver();
+  const { id: receiverId } = await workspace.registerReceiver({ url });
+  const close = async () => (await workspace.closeTask((await workspace.createTask()).id)).transitionId;
+  const list = async (path: string, query: string) =>
+    bodyOf(await workspace.request('GET', `${path}?${query}`), 200) as {
+      deliveries: { transitionId: string }[];
+      nextCursor: string | null;
+      sinceCursor?: string;
+    };
+  const old = [await close(), await close()];
+  await herald.settled();
+  // As if the first were a minute old.
+  await makeOlder(receiverId, old[0] ?? '');
+  for (const path of ['/api/public/deliveries', `/api/public/webhooks/${receiverId}/deliveries`]) {
+    const first = await list(path, 'limit=1');
+    const second = await list(path, `limit=1&cursor=${first.nextCursor ?? ''}`);
+    expect(first.sinceCursor).toBeDefined();
+    expect(second).not.toHaveProperty('sinceCursor');
+    const fresh = await close();
+    const seen: string[] = [];
+    const since = `sinceCursor=${first.sinceCursor ?? ''}`;
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page = await list(path, `${since}&limit=1${cursor && `&cursor=${cursor}`}`);
+      seen.push(...page.deliveries.map(({ transitionId }) => transitionId));
+      cursor = page.nextCursor;
+    }
+    expect(seen[0]).toBe(fresh);
+    expect(seen).toContain(old[1]);
+    expect(seen).not.toContain(old[0]);
+  }
+  const wrong = await workspace.request('GET', '/api/public/deliveries?sinceCursor=nonsense');
+  expect(problemOf(wrong)).toMatchObject({ status: 422, errors: [{ path: 'sinceCursor' }] });
+});
+
+/** Lets a delivery to a receiver be accepted a minute earlier. */
+async function makeOlder(receiverId: string, transitionId: string): Promise<void> {
+  const { redis } = herald;
+  const keys = shardKeys();
+  const id = deliveryIdOf(transitionId, receiverId);
+  const at = Number(await redis.hget(keys.delivery(id), 'at')) - 60_000;
+  await redis.hset(keys.delivery(id), 'at', at);
+  await redis.zadd(keys.endpointLog(receiverId), at, id);
+}

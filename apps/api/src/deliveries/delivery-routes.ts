@@ -11,6 +11,7 @@ import {
   DeliveryView,
   DeliveryWithAttempts,
   MAY_BE_PARTIAL,
+  sinceLook,
   toDeliveryPage,
   toDeliveryView,
 } from './delivery-view.ts';
@@ -22,6 +23,8 @@ export type DeliveryRoutesDeps = {
   /** Throws when the workspace has no such receiver. */
   readonly receivers: { readonly find: (workspaceId: WorkspaceId, id: string) => Promise<unknown> };
   readonly redeliver: Redeliver;
+  /** Epoch ms. */
+  readonly now: () => number;
 };
 
 /** The deliveries of a workspace, to its receivers and to callbacks, and the redelivery of one. */
@@ -34,12 +37,13 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
   operations: [
     operation('listDeliveries', 'GET /', {
       summary: 'List the deliveries of the workspace',
-      description: `Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until \`nextCursor\` is null. With another filter, begin without a cursor. ${MAY_BE_PARTIAL}`,
+      description: `Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until \`nextCursor\` is null. With another filter, begin without a cursor. For what has come since, keep the \`sinceCursor\` of the first page. ${MAY_BE_PARTIAL}`,
       query: ListWorkspaceDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
       problems: ['receiver_not_found', 'history_unavailable'],
-      async handle({ deliveryLog, readPriced, receivers }, req, res, { limit, cursor, taskId, task, ...query }) {
-        const { receiverId: _receiverId, callbackId: _callbackId, receiver: _receiver, ...same } = query;
+      async handle({ deliveryLog, readPriced, receivers, now }, req, res, { limit, cursor, taskId, task, ...query }) {
+        const lookedAt = now();
+        const { receiverId: _receiverId, callbackId: _callbackId, receiver: _receiver, ...same } = sinceLook(query);
         const [endpoint, about] = [namedEndpoint(query), taskId ?? task];
         const filter = {
           ...same,
@@ -53,7 +57,7 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
         // What was sent to a receiver that was removed lately is still listed.
         if (page.deliveries.length === 0 && !page.next && endpoint?.startsWith('wh_'))
           await receivers.find(workspaceOf(req), endpoint);
-        return toDeliveryPage(page);
+        return toDeliveryPage(page, cursor === undefined ? lookedAt : undefined);
       },
     }),
     operation('readDelivery', 'GET /{id}', {

@@ -16,7 +16,7 @@ import type { DeliveryPage as ListedPage } from '@herald/store/deliveries/delive
 import type { ListedDelivery } from '@herald/store/deliveries/delivery-reader';
 import { z } from 'zod';
 import { CodeList } from '../http/code-list.ts';
-import { NextCursor, writeCursor } from '../http/cursor.ts';
+import { NextCursor, readCursor, writeCursor } from '../http/cursor.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 import { AttemptView, LastAttempt, toLastAttempt } from './attempt-view.ts';
 import { DeliveryRequest, REQUEST_EXAMPLE } from './request-view.ts';
@@ -109,6 +109,13 @@ export const DeliveryPage = z
   .strictObject({
     deliveries: z.array(DeliveryView),
     nextCursor: NextCursor,
+    sinceCursor: z
+      .string()
+      .meta({
+        description:
+          'Keep it for the next look: as `sinceCursor`, it lists what has come since. On the first page of a list; absent when the history could not be reached.',
+      })
+      .exactOptional(),
     historyUnavailable: z
       .literal(true)
       .meta({ description: 'The history could not be reached: deliveries may be missing in this page.' })
@@ -142,10 +149,28 @@ export function toDeliveryView(delivery: ListedDelivery): z.infer<typeof Deliver
   };
 }
 
-export function toDeliveryPage({ deliveries, next, isPartial }: ListedPage): z.infer<typeof DeliveryPage> {
+/** What is accepted is in the lists within this time after the time that it bears, in ms: a process may wait for Redis. */
+const SETTLED_AFTER_MS = 30_000;
+
+/** The filter of a list that goes on from an earlier look. */
+export function sinceLook<Filter extends { readonly since?: number; readonly sinceCursor?: string }>({
+  sinceCursor,
+  ...filter
+}: Filter) {
+  const at = readCursor(sinceCursor, 'sinceCursor')?.at;
+  return at === undefined ? filter : { ...filter, since: Math.max(at, filter.since ?? 0) };
+}
+
+/** @param lookedAt when the list was asked for, of its first page (epoch ms) */
+export function toDeliveryPage(
+  { deliveries, next, isPartial }: ListedPage,
+  lookedAt?: number,
+): z.infer<typeof DeliveryPage> {
+  const isWhole = lookedAt !== undefined && !isPartial;
   return {
     deliveries: deliveries.map(toDeliveryView),
     nextCursor: next ? writeCursor(next) : null,
+    ...(isWhole && { sinceCursor: writeCursor({ at: lookedAt - SETTLED_AFTER_MS, id: '' }) }),
     ...(isPartial && { historyUnavailable: true }),
   };
 }

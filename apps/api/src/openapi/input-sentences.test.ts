@@ -421,6 +421,7 @@ const QUERIES: Readonly<Record<string, readonly Row[]>> = {
     [{ limit: '' }, PAGE_LIMIT],
     [{ limit: '1e1' }, PAGE_LIMIT],
     [{ cursor: 'x'.repeat(257) }, 'cursor must be the nextCursor of an earlier page'],
+    [{ sinceCursor: 'x'.repeat(257) }, 'sinceCursor must be the sinceCursor of an earlier list'],
   ],
   listTaskDeliveries: [[{ limit: '101' }, PAGE_LIMIT]],
   listTasks: [

@@ -11,7 +11,7 @@ import {
 import type { ReceiverRecord } from '@herald/store/endpoints/receiver-store';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
-import { DeliveryPage, MAY_BE_PARTIAL, toDeliveryPage } from '../deliveries/delivery-view.ts';
+import { DeliveryPage, MAY_BE_PARTIAL, sinceLook, toDeliveryPage } from '../deliveries/delivery-view.ts';
 import { disablerOf, stateOf, workspaceOf } from '../http/request-state.ts';
 import { demandedVersion, etagOf } from '../http/etag.ts';
 import { readCursor } from '../http/cursor.ts';
@@ -42,6 +42,8 @@ export type ReceiverRoutesDeps = {
   readonly replays: ReplayOperations;
   readonly sendTestEvent: SendTestEvent;
   readonly readStats: ReadWorkspaceStats;
+  /** Epoch ms. */
+  readonly now: () => number;
 };
 
 /** The receivers of a workspace (spec section 4). */
@@ -147,16 +149,18 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
     }),
     operation('listReceiverDeliveries', 'GET /{id}/deliveries', {
       summary: "List a receiver's deliveries",
-      description: `Newest first. ${MAY_BE_PARTIAL}`,
+      description: `Newest first. For what has come since, keep the \`sinceCursor\` of the first page. ${MAY_BE_PARTIAL}`,
       query: ListDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
       problems: ['history_unavailable'],
-      async handle({ receivers, deliveryLog, readPriced }, req, res, { limit, cursor, ...filter }) {
+      async handle({ receivers, deliveryLog, readPriced, now }, req, res, { limit, cursor, ...query }) {
+        const lookedAt = now();
+        const filter = sinceLook(query);
         const after = readCursor(cursor);
         const { receiver } = await receivers.find(workspaceOf(req), req.params.id);
         const { workspaceId, id } = receiver;
         const read = (signal: AbortSignal) => deliveryLog.listByEndpoint(workspaceId, id, filter, limit, after, signal);
-        return toDeliveryPage(await readPriced(req, res, read));
+        return toDeliveryPage(await readPriced(req, res, read), cursor === undefined ? lookedAt : undefined);
       },
     }),
     operation('readReceiverStats', 'GET /{id}/stats', {

@@ -113,7 +113,7 @@ export interface paths {
         };
         /**
          * List a receiver's deliveries
-         * @description Newest first. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
+         * @description Newest first. For what has come since, keep the `sinceCursor` of the first page. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
          *
          *     Needs an API key with the scope `webhooks`, or a portal link.
          */
@@ -233,7 +233,7 @@ export interface paths {
         };
         /**
          * List the deliveries of the workspace
-         * @description Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. With another filter, begin without a cursor. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
+         * @description Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. With another filter, begin without a cursor. For what has come since, keep the `sinceCursor` of the first page. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
          *
          *     Needs an API key with the scope `webhooks`, or a portal link.
          */
@@ -2628,6 +2628,8 @@ export interface components {
             deliveries: components["schemas"]["Delivery"][];
             /** @description The `cursor` of the next page. Null on the last one. */
             nextCursor: string | null;
+            /** @description Keep it for the next look: as `sinceCursor`, it lists what has come since. On the first page of a list; absent when the history could not be reached. */
+            sinceCursor?: string;
             /** @description The history could not be reached: deliveries may be missing in this page. */
             historyUnavailable?: boolean;
         };
@@ -4752,6 +4754,7 @@ export interface operations {
                 event?: components["schemas"]["EventName"];
                 since?: string;
                 until?: string;
+                sinceCursor?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
                 cursor?: string;
@@ -5250,6 +5253,7 @@ export interface operations {
                 event?: components["schemas"]["EventName"];
                 since?: string;
                 until?: string;
+                sinceCursor?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
                 cursor?: string;

@@ -60,7 +60,7 @@ export interface TenantOperations {
   /**
    * List a receiver's deliveries: `GET /api/public/webhooks/{id}/deliveries`.
    *
-   * Newest first. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
+   * Newest first. For what has come since, keep the `sinceCursor` of the first page. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
    *
    * Needs an API key with the scope `webhooks`, or a portal link.
    */
@@ -82,7 +82,7 @@ export interface TenantOperations {
   /**
    * List the deliveries of the workspace: `GET /api/public/deliveries`.
    *
-   * Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. With another filter, begin without a cursor. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
+   * Newest first, to receivers (also to those removed lately) and to callbacks. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null. With another filter, begin without a cursor. For what has come since, keep the `sinceCursor` of the first page. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
    *
    * Needs an API key with the scope `webhooks`, or a portal link.
    */

@@ -43,6 +43,14 @@ const ListFields = {
   event: EventName.exactOptional(),
   since: Time.meta({ description: 'Accepted at or after this time.' }).exactOptional(),
   until: Time.meta({ description: 'Accepted before this time.' }).exactOptional(),
+  sinceCursor: z
+    .string()
+    .max(256, 'must be the sinceCursor of an earlier list')
+    .meta({
+      description:
+        'The `sinceCursor` of an earlier list: what was accepted since then, and again some of the half minute before.',
+    })
+    .exactOptional(),
   limit: PageLimit,
   cursor: CursorText.exactOptional(),
 };

@@ -21,7 +21,7 @@ import { matches, readPart, type ListEntry, type WorkspaceFilter } from './read-
 import { createTaskDeliveries, createTaskReader } from './task-deliveries.ts';
 import { whileAvailable } from './while-available.ts';
 
-export type DeliveryFilter = Omit<ListDeliveries, 'limit' | 'cursor'>;
+export type DeliveryFilter = Omit<ListDeliveries, 'limit' | 'cursor' | 'sinceCursor'>;
 
 /**
  * `next`: the place of the last delivery that was looked at. A page may be short, or empty, and still have a next one.

@@ -2,7 +2,7 @@ import type { Delivery, ListPlace, ListWorkspaceDeliveries, PastDelivery } from 
 import type { AttemptRecord } from './attempt-record.ts';
 import type { ListPart } from './list-part.ts';
 
-export type WorkspaceFilter = Omit<ListWorkspaceDeliveries, 'limit' | 'cursor'>;
+export type WorkspaceFilter = Omit<ListWorkspaceDeliveries, 'limit' | 'cursor' | 'sinceCursor'>;
 
 /** A delivery at its place in a list. `first`: see PresentDelivery. `past`: it is what history has, not Redis. */
 export type ListEntry = ListPlace & {
