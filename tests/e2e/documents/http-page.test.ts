@@ -1,0 +1,254 @@
+import { readFileSync } from 'node:fs';
+import type { HttpAnswer, RequestOptions } from '../../support/http-request.ts';
+import { startHerald, type Herald } from '../../support/start-herald.ts';
+import type { WorkspaceClient } from '../../support/workspace-client.ts';
+
+/** The page as one line, as its sentences are quoted below. */
+const PAGE = readFileSync(new URL('../../../docs/http.md', import.meta.url), 'utf8').replaceAll(/\s+/g, ' ');
+
+let herald: Herald;
+let own: WorkspaceClient;
+let receiverId: string;
+let taskId: string;
+beforeAll(async () => {
+  herald = await startHerald({ workers: 0, env: { RATE_LIMIT: '500' } });
+  own = await herald.createWorkspace();
+  ({ id: receiverId } = await own.registerReceiver({ url: 'https://hooks.example.com/in' }));
+  ({ id: taskId } = await own.createTask({ input: 1 }));
+  await own.createTask();
+});
+afterAll(() => herald[Symbol.asyncDispose]());
+
+const anonymous = (method: string, path: string, options?: RequestOptions) => herald.request(method, path, options);
+const ask = (method: string, path: string, options?: RequestOptions) => own.request(method, path, options);
+const codeOf = ({ body }: HttpAnswer) => (body as { code?: string } | null)?.code;
+const errorsOf = ({ body }: HttpAnswer) => (body as { errors: { path: string; message: string }[] }).errors;
+const receiver = () => `/api/public/webhooks/${receiverId}`;
+
+/** What the page says, and what a request shows of it. */
+const SENTENCES: readonly (readonly [sentence: string, show: () => Promise<unknown>, shown: unknown])[] = [
+  [
+    'Errors are `application/problem+json`',
+    async () => (await anonymous('GET', '/tasks')).headers['content-type']?.split(';')[0],
+    'application/problem+json',
+  ],
+  [
+    'What belongs to another workspace is not found: 404, never 403.',
+    async () => (await (await herald.createWorkspace()).request('GET', `/tasks/${taskId}`)).status,
+    404,
+  ],
+  [
+    '`GET /openapi.json` describes the whole interface and the webhooks in OpenAPI 3.1.',
+    async () => ((await anonymous('GET', '/openapi.json')).body as { openapi: string }).openapi.slice(0, 4),
+    '3.1.',
+  ],
+  [
+    '`info.version` in `/openapi.json`',
+    async () => ((await anonymous('GET', '/openapi.json')).body as { info: { version: string } }).info.version !== '',
+    true,
+  ],
+  [
+    'An old name beside its new one is 422, and the answer says which to leave out.',
+    async () => {
+      const answer = await ask('GET', `/api/public/deliveries?receiver=${receiverId}&receiverId=${receiverId}`);
+      return [answer.status, errorsOf(answer)[0]?.message.includes('receiverId')];
+    },
+    [422, true],
+  ],
+  [
+    "What can be set is always in an answer, `null` while it isn't.",
+    async () => (await ask('GET', receiver())).body,
+    expect.objectContaining({ rateLimit: null, maxRetryHours: null }),
+  ],
+  [
+    'such as `disabledAt`, is absent from the others',
+    async () => 'disabledAt' in ((await ask('GET', receiver())).body as object),
+    false,
+  ],
+  [
+    'What GET returns can be sent back with PATCH.',
+    async () => {
+      const { orderingTimeout: _former, ...found } = (await ask('GET', receiver())).body as Record<string, unknown>;
+      return (await ask('PATCH', receiver(), { body: found })).status;
+    },
+    200,
+  ],
+  [
+    'The former name of a field must be left out.',
+    async () => (await ask('PATCH', receiver(), { body: (await ask('GET', receiver())).body })).status,
+    422,
+  ],
+  [
+    '| 204 | `OPTIONS` of `/`, `/healthz`, `/readyz` and `/errors` |',
+    async () =>
+      await Promise.all(
+        ['/', '/healthz', '/readyz', '/errors'].map(async (path) => (await anonymous('OPTIONS', path)).status),
+      ),
+    [204, 204, 204, 204],
+  ],
+  ['a body that is no JSON', async () => (await ask('POST', '/tasks', { rawBody: '{' })).status, 400],
+  [
+    '| 401, 403 | no valid key; a key that may not do this |',
+    async () => [
+      (await anonymous('GET', '/tasks')).status,
+      (await ask('GET', '/api/internal/tasks?status=done')).status,
+    ],
+    [401, 403],
+  ],
+  [
+    'the path has other methods; `Allow` names them',
+    async () => {
+      const { status, headers } = await ask('DELETE', `/tasks/${taskId}`);
+      return [status, headers.allow];
+    },
+    [405, 'GET'],
+  ],
+  [
+    'too large a body; another form than JSON in UTF-8; too large headers',
+    async () => [
+      (await ask('POST', '/tasks', { rawBody: JSON.stringify({ input: 'x'.repeat(300_000) }) })).status,
+      (await ask('POST', '/tasks', { rawBody: 'a=1', headers: { 'content-type': 'text/plain' } })).status,
+      (await ask('GET', '/tasks', { headers: { 'x-long': 'x'.repeat(20_000) } })).status,
+    ],
+    [413, 415, 431],
+  ],
+  [
+    '`errors` says which, each with `path`, `pointer`, `code` and `message`',
+    async () => errorsOf(await ask('POST', '/api/public/webhooks', { body: {} }))[0],
+    { path: 'url', pointer: '/url', code: 'required', message: 'url is required' },
+  ],
+  [
+    '`type` of a problem is the page that explains its code, `/errors#problems-<code>`, at the origin of the service.',
+    async () => {
+      const { type } = (await anonymous('GET', '/tasks')).body as { type: string };
+      const [path = '', id = ''] = type.split('#');
+      const page = await anonymous('GET', path, { headers: { accept: 'text/html' } });
+      return [type, page.text.includes(`id="${id}"`)];
+    },
+    ['/errors#problems-unauthenticated', true],
+  ],
+  [
+    'A list answers `nextCursor`. Pass it as `cursor`, with the same filters, until it is null.',
+    async () => {
+      const first = (await ask('GET', '/tasks?limit=1')).body as { nextCursor: string };
+      const second = (await ask('GET', `/tasks?limit=1&cursor=${first.nextCursor}`)).body as { tasks: object[] };
+      return second.tasks.length;
+    },
+    1,
+  ],
+  [
+    'Any other is replaced.',
+    async () => [
+      (await anonymous('GET', '/healthz', { headers: { 'x-request-id': 'mine_1' } })).headers['x-request-id'],
+      (await anonymous('GET', '/healthz', { headers: { 'x-request-id': 'a b' } })).headers['x-request-id'] === 'a b',
+    ],
+    ['mine_1', false],
+  ],
+  [
+    'else no answer has CORS headers',
+    async () =>
+      Object.keys((await ask('GET', '/tasks', { headers: { origin: 'https://a.example.com' } })).headers).filter(
+        (name) => name.startsWith('access-control'),
+      ),
+    [],
+  ],
+  [
+    'One slash at the end is ignored; two, or an empty part, are 404.',
+    async () => [
+      (await ask('GET', '/tasks/')).status,
+      (await ask('GET', '/tasks//')).status,
+      (await ask('GET', '/api//public/webhooks')).status,
+    ],
+    [200, 404, 404],
+  ],
+  [
+    "A field or query parameter that the operation doesn't name is an error",
+    async () => [
+      (await ask('POST', '/tasks', { body: { nonsense: 1 } })).status,
+      (await ask('GET', '/tasks?nonsense=1')).status,
+      (await ask('GET', '/tasks?limit=1&limit=1')).status,
+    ],
+    [422, 422, 422],
+  ],
+  [
+    '`/healthz`, `/readyz` and `/metrics` ignore the query',
+    async () => (await anonymous('GET', '/healthz?probe=1')).status,
+    200,
+  ],
+  [
+    'is refused with its normal form',
+    async () =>
+      errorsOf(await ask('POST', '/api/public/webhooks', { body: { url: 'https://hooks.example.com/a/../b' } }))[0]
+        ?.message,
+    expect.stringContaining('https://hooks.example.com/b'),
+  ],
+  [
+    '0.30000000000000004 is accepted; 12345678901234567.89, 1e400 and 1e-400 are not.',
+    async () =>
+      await Promise.all(
+        ['0.30000000000000004', '12345678901234567.89', '1e400', '1e-400'].map(
+          async (number) => (await ask('POST', '/tasks', { rawBody: `{"input":${number}}` })).status,
+        ),
+      ),
+    [201, 422, 422, 422],
+  ],
+  [
+    "all integers up to 2^53 do, and few beyond (1e30 does, 9007199254740993 doesn't)",
+    async () =>
+      await Promise.all(
+        ['9007199254740992', '1e30', '9007199254740993'].map(
+          async (number) => (await ask('POST', '/tasks', { rawBody: `{"input":${number}}` })).status,
+        ),
+      ),
+    [201, 201, 422],
+  ],
+  [
+    'A repeated request gets the first answer, marked `Idempotency-Replayed: true`, **without the signing secret**.',
+    async () => {
+      const body = { url: 'https://hooks.example.com/again' };
+      const register = () => ask('POST', '/api/public/webhooks', { body, headers: { 'idempotency-key': 'once' } });
+      const [first, second] = [await register(), await register()];
+      const { secret: _secret, ...shown } = first.body as Record<string, unknown>;
+      return [JSON.stringify(second.body) === JSON.stringify(shown), second.headers['idempotency-replayed']];
+    },
+    [true, 'true'],
+  ],
+  [
+    'Another body under the same key is 409 `idempotency_conflict`.',
+    async () => {
+      const headers = { 'idempotency-key': 'two-bodies' };
+      await ask('POST', '/tasks', { headers, body: { input: 1 } });
+      return codeOf(await ask('POST', '/tasks', { headers, body: { input: 2 } }));
+    },
+    'idempotency_conflict',
+  ],
+  [
+    'A 4xx changes nothing and frees the key, also for a corrected body.',
+    async () => {
+      const headers = { 'idempotency-key': 'corrected' };
+      await ask('POST', '/tasks', { headers, body: { inputs: 1 } });
+      return (await ask('POST', '/tasks', { headers, body: { input: 1 } })).status;
+    },
+    201,
+  ],
+  [
+    '`If-Match: *` is as none.',
+    async () => (await ask('PATCH', receiver(), { body: { description: '' }, headers: { 'if-match': '*' } })).status,
+    200,
+  ],
+  [
+    'another `If-Match` is 412, too',
+    async () => (await ask('POST', '/tasks', { body: {}, headers: { 'if-match': '"x"' } })).status,
+    412,
+  ],
+  [
+    'Every answer to a key or link says in `RateLimit` what is left.',
+    async () => (await ask('GET', '/tasks')).headers.ratelimit,
+    expect.stringMatching(/^"api-key"; r=\d+; t=\d+$/),
+  ],
+];
+
+test.each(SENTENCES)('%s', async (sentence, show, shown) => {
+  expect(PAGE).toContain(sentence);
+  expect(await show()).toEqual(shown);
+});
