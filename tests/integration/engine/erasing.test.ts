@@ -351,6 +351,27 @@ test.each([
   },
 );
 
+test.each([
+  ['Redis does not have it', 1],
+  ['a transition is being erased', 2],
+  ['its body is gone', 3],
+])('an erasure of a Task that only history has is not answered when too few replicas have that %s', async (_, step) => {
+  const { redis, stores } = engine;
+  let asked = 0;
+  const awaitReplication = () => Promise.resolve(++asked !== step);
+  const erased: string[] = [];
+  const history = {
+    listSequences: () => Promise.resolve([{ transitionId: transitionIdOfFact('tsk_1', 'done') ?? '', sequence: 1 }]),
+    eraseTask: (_workspaceId: string, taskId: string) => Promise.resolve(erased.push(taskId) && NOW),
+  };
+  const deps = { redis, keyspace: stores.keyspace, retention: createDeliveryRetention(RETENTION_MS) };
+  const eraser = createPayloadEraser({ ...deps, awaitReplication, history });
+  await expect(eraser.erase('ws_1', 'tsk_1', NOW)).rejects.toThrow(UnavailableError);
+  expect(erased).toEqual([]);
+  expect(await eraser.erase('ws_1', 'tsk_1', NOW)).toMatchObject({ kind: 'erased' });
+  expect(erased).toEqual(['tsk_1']);
+});
+
 test('an erasure that dies before any step is finished by the next one, which goes on where it was', async () => {
   const receivers = [await engine.register()];
   const { workspaceId } = receivers[0] ?? {};
