@@ -107,11 +107,17 @@ const PARTS: Readonly<Record<string, () => Promise<End>>> = {
   },
   async startMaintenance() {
     let rounds = 0;
-    const routine = () => Promise.resolve(rounds++);
+    const last = Promise.withResolvers<undefined>();
+    const routine = () => (rounds++ < 2 ? Promise.resolve() : last.promise);
     const metrics = { maintenanceFailed: ignore };
     const maintenance = startMaintenance({ routine, everyMs: 1, metrics, logger, random: () => 0 });
     await waitFor('a few rounds', () => rounds > 2);
-    return maintenance.stop;
+    return () => {
+      setImmediate(() => {
+        last.resolve(undefined);
+      });
+      return maintenance.stop();
+    };
   },
   async startRefresher() {
     let renewals = 0;
@@ -164,7 +170,7 @@ test('every part that starts something is stopped by a test', () => {
 });
 
 test.each(Object.entries(PARTS))(
-  '%s: once it has ended, no timer and no connection of it is left',
+  '%s: once it has ended, nothing of it goes on, and no timer and no connection is left',
   async (_, start) => {
     const ours = new AsyncLocalStorage<true>();
     const tracker = trackHandles(() => ours.getStore() === true);
@@ -174,6 +180,8 @@ test.each(Object.entries(PARTS))(
         const end = await start();
         await end();
       });
+      // Whatever goes on should have been waited for.
+      expect(tracker.findUnderWay()).toEqual([]);
       // What was closed is gone a moment later.
       await waitFor('nothing to be left', () => findLeft().length === 0, { deadlineMs: 3_000 }).catch(ignore);
       expect(findLeft()).toEqual([]);
