@@ -5,8 +5,8 @@ import type { TestReply } from './test-replies.ts';
 
 const NOW = Date.UTC(2030, 0, 31, 12);
 
-/** Sends a test event to a worker that replies like this; returns what was created, and what came of it. */
-async function send(event: EventName, ...replies: readonly TestReply[]) {
+/** Sends a test event to a worker that replies like this, or too late; returns what was created, and what came of it. */
+async function send(event: EventName, ...replies: readonly (TestReply | undefined)[]) {
   const created: TestEvent[] = [];
   const left = [...replies];
   const sendTestEvent = createSendTestEvent({
@@ -64,6 +64,11 @@ test('a sample has the body of its event, and is kept as one; a test event is no
   const [plain] = (await send('webhook.test', SENDING, answered)).created;
   expect(plain).not.toHaveProperty('sampleOf');
   expect(JSON.parse(plain?.body ?? '')).toMatchObject({ event: 'webhook.test' });
+});
+
+test('an event that a worker took just before it was withdrawn is the worker’s: its outcome is waited for', async () => {
+  const { outcome } = await send('webhook.test', undefined, SENDING, { kind: 'answered', status: 200 });
+  expect(outcome).toMatchObject({ delivered: true, receiverStatus: 200 });
 });
 
 test('an event that no worker takes is withdrawn and canceled, and the caller is told', async () => {

@@ -112,7 +112,9 @@ export function createSendTestEvent(deps: SendTestEventDeps) {
 async function waitForOutcome(replies: TestReplies, withdraw: () => Promise<boolean>) {
   let reply = await replies.next(PICK_UP_MS);
   if (!reply && (await withdraw())) throw new UnavailableError('no worker took the test event; it was withdrawn');
-  if (!reply || reply.kind === 'sending') reply = await replies.next((reply?.deadlineMs ?? 0) + ANSWER_SLACK_MS);
+  // A worker took it in the last moment: its word is on the way.
+  reply ??= await replies.next(ANSWER_SLACK_MS);
+  if (reply?.kind === 'sending') reply = await replies.next(reply.deadlineMs + ANSWER_SLACK_MS);
   if (!reply || reply.kind === 'sending') {
     throw new UnavailableError('the worker that took the test event gave no answer; it is not sent again');
   }
