@@ -27,7 +27,7 @@ export type Fleet = AsyncDisposable & {
   endLinkFault(slot: Slot, fault: LinkFault): void;
   beginClockFault(slot: Slot, fault: ClockFault): void;
   endClockFault(slot: Slot): void;
-  /** During a fault of Redis, a stop may reach its time limit, and the process exits with 1. */
+  /** Workers are unable to work during a fault of Redis, unless it is one of a replica. */
   setRedisFault(isAtFault: boolean, isOfReplica?: boolean): void;
   readonly counts: {
     killed: number;
@@ -38,7 +38,6 @@ export type Fleet = AsyncDisposable & {
     forgotten: number;
     misset: number;
     refusedToStart: number;
-    lateStops: number;
   };
   /** Forbidden behaviour of the processes. */
   readonly violations: readonly string[];
@@ -71,7 +70,7 @@ const NOTICED_MS = 8_000;
 export async function startFleet(herald: Herald): Promise<Fleet> {
   const cleanUp = new AsyncDisposableStack();
   const closing = new AbortController();
-  const counts = { killed: 0, stopped: 0, paused: 0, cut: 0, forgotten: 0, misset: 0, refusedToStart: 0, lateStops: 0 };
+  const counts = { killed: 0, stopped: 0, paused: 0, cut: 0, forgotten: 0, misset: 0, refusedToStart: 0 };
   const violations: string[] = [];
   const ended = new Set<HeraldProcess>();
   const places = new Map<Slot, Place>();
@@ -124,25 +123,9 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
     if (!place) throw new Error(`there is no ${slot}`);
     return place;
   };
-  const atFault = new Set<Slot | 'redis'>();
-  let faults = 0;
-  const setFault = (of: Slot | 'redis', isAtFault: boolean) => {
-    if (isAtFault) {
-      atFault.add(of);
-      faults++;
-    } else atFault.delete(of);
-  };
-  const stop = async (slot: Slot, leaving: HeraldProcess) => {
-    const faultsBefore = faults;
-    const wasAtFault = atFault.has('redis') || atFault.has(slot);
+  const stop = async (leaving: HeraldProcess) => {
     const { code, signal } = await leaving.stop();
     if (code === 0) return;
-    const isLate = leaving.process.output().includes('"process.stop_timed_out"');
-    if (isLate && (wasAtFault || faults > faultsBefore)) {
-      counts.lateStops++;
-      await leaving.kill(); // it is gone; this marks its exit as expected
-      return;
-    }
     const end = signal ?? `exit code ${code ?? 'unknown'}`;
     violations.push(`${leaving.name} did not stop well: ${end}\n${leaving.process.tail()}`);
   };
@@ -168,7 +151,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
       place.current = undefined;
       ended.add(current);
       counts[fault === 'kill' ? 'killed' : 'stopped']++;
-      await (fault === 'kill' ? current.kill() : stop(slot, current));
+      await (fault === 'kill' ? current.kill() : stop(current));
     },
     async endProcessFault(slot, fault) {
       const place = placeOf(slot);
@@ -181,13 +164,11 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
     },
     beginLinkFault(slot, fault) {
       counts[fault === 'forget' ? 'forgotten' : 'cut']++;
-      setFault(slot, true);
       const { link, way } = placeOf(slot);
       way.fail();
       link?.begin(fault);
     },
     endLinkFault(slot, fault) {
-      setFault(slot, false);
       const { link, way } = placeOf(slot);
       link?.heal();
       way.recover(CONNECTED_MS + (fault === 'forget' ? NOTICED_MS : 0));
@@ -200,7 +181,6 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
       placeOf(slot).clock.set(0);
     },
     setRedisFault: (isAtFault, isOfReplica = false) => {
-      setFault('redis', isAtFault);
       // Workers don't wait for replicas.
       if (isOfReplica) return;
       if (isAtFault) redis.fail();

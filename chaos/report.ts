@@ -37,7 +37,6 @@ export function formatReport(outcome: Outcome): string {
     ['connections that died in silence, of so many processes', fleet.forgotten],
     ['clocks that jumped or went too fast', fleet.misset],
     ['starts refused (Redis away)', fleet.refusedToStart],
-    ['stops that Redis, away, kept beyond their limit', fleet.lateStops],
     ['faults of Redis', redisFaults],
     ['… failovers', failovers],
     ['… shards moved to another master', moves],
