@@ -10,6 +10,12 @@ function resolveImport(importer: string, name: string): string | undefined {
   return pack === undefined ? undefined : `packages/${pack}/src/${path}.ts`;
 }
 
+/** The files of ours, from the root, that a file imports itself. */
+export function importsOf(file: string): string[] {
+  if (!existsSync(file)) return [];
+  return [...readFileSync(file, 'utf8').matchAll(IMPORT)].flatMap(([, name = '']) => resolveImport(file, name) ?? []);
+}
+
 /** Those of `files` that import `path`, directly or through others. Paths are from the root. */
 export function findImporters(files: readonly string[], path: string): string[] {
   const known = new Map<string, boolean>();
@@ -17,11 +23,8 @@ export function findImporters(files: readonly string[], path: string): string[] 
     const before = known.get(file);
     if (before !== undefined) return before;
     known.set(file, file === path); // also ends circles
-    if (file === path || !existsSync(file)) return file === path;
-    const found = [...readFileSync(file, 'utf8').matchAll(IMPORT)].some(([, name = '']) => {
-      const target = resolveImport(file, name);
-      return target !== undefined && imports(target);
-    });
+    if (file === path) return true;
+    const found = importsOf(file).some(imports);
     known.set(file, found);
     return found;
   };
