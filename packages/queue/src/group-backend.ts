@@ -8,7 +8,7 @@ import { toJobJson } from './worker/job-json.ts';
 import { createLeases, type LeasesOptions } from './worker/leases.ts';
 import { createReserve, type ReadRows, type Reserved } from './worker/reserve.ts';
 import { createReservations, type Held } from './worker/reservations.ts';
-import { createSlots, mostInWork, type JobEnd } from './worker/slots.ts';
+import { createBusyMeter, createSlots, mostInWork, type JobEnd } from './worker/slots.ts';
 
 /** A connection of its own, on which a command may block. */
 export type WaitConnection = {
@@ -56,7 +56,7 @@ export function createGroupBackend(options: GroupBackendOptions) {
     options;
   const { readRows = readNothing, errorDelayMs } = options;
   const keys = createQueueKeys(prefix);
-  const slots = createSlots({ concurrency, now: () => performance.now() });
+  const slots = createSlots({ concurrency, now: () => performance.now(), isBusy: createBusyMeter() });
   const leases = createLeases(options);
   const reservations = createReservations({
     reserve: createReserve(defineScript, keys, loadLua, readRows),

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Ring } from '../queue-keys.ts';
-import { createSlots, mostInWork, type Slot } from './slots.ts';
+import { createBusyMeter, createSlots, mostInWork, type Slot } from './slots.ts';
 
 function setUp(concurrency = 10) {
   let at = 0;
@@ -22,6 +23,28 @@ function setUp(concurrency = 10) {
 
 test('quick groups have as many slots as configured, suspect ones half, slow ones ten times as many, express ones fifty', () => {
   expect(setUp().slots.rooms()).toEqual([50, 10, 5, 100]);
+});
+
+test('while this process is busy, suspects have a tenth of the quick slots, and what they hold already counts', () => {
+  let isBusy = true;
+  const slots = createSlots({ concurrency: 100, now: () => 0, isBusy: () => isBusy });
+  expect(slots.rooms()).toEqual([50, 100, 10, 1_000]);
+  for (let count = 0; count < 12; count++) slots.start('a', 2);
+  expect(slots.rooms()).toEqual([50, 100, 0, 1_000]);
+  isBusy = false;
+  expect(slots.rooms()).toEqual([50, 100, 38, 1_000]);
+});
+
+test('a busy worker meant for one job has room for a suspect one', () => {
+  expect(createSlots({ concurrency: 1, now: () => 0, isBusy: () => true }).rooms()).toEqual([50, 1, 1, 10]);
+});
+
+test('a process is busy while its event loop has no pause, and no longer once it has', async () => {
+  const isBusy = createBusyMeter();
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < 100);
+  expect(isBusy()).toBe(true);
+  while (isBusy()) await pause(20);
 });
 
 test('jobs of one ring take no room of another', () => {

@@ -15,11 +15,25 @@ const EXPRESS_SLOTS = 50;
 const SLOW_PER_QUICK = 10;
 /** Jobs for each quick slot that may hold a slow slot beside those of slow groups, because they take long. */
 const LATE_PER_QUICK = 2;
+/**
+ * Quick slots for each suspect one while this process is busy. Most suspects are new, and their connections cost more
+ * time than anything else: fifty at once keep all others waiting.
+ */
+const SUSPECTS_WHILE_BUSY = 10;
 /** A job that takes so many times as long as usual makes its group suspect until it ends. */
 const SUSPECT_FACTOR = 8;
 const SUSPECT_AT_LEAST_MS = 100;
 /** Groups whose usual duration is remembered. */
 const REMEMBERED = 10_000;
+
+export type SlotsOptions = {
+  /** Slots of quick groups. */
+  readonly concurrency: number;
+  /** Monotonic ms. */
+  readonly now: () => number;
+  /** Whether this process has no time left. Default: it has. */
+  readonly isBusy?: () => boolean;
+};
 
 /** The slots of each ring in a worker that is meant to have so many quick jobs in work. */
 export function slotsFor(concurrency: number): PerRing {
@@ -36,11 +50,10 @@ export function mostInWork(concurrency: number): number {
  * one that takes longer than a second holds a slow slot from then on, whatever ring it came from, and so do all jobs of
  * a quick group that keeps one waiting far longer than usual. So the slots of quick groups are never held for longer,
  * also by a group of which nobody knows yet that it is slow.
- * @param concurrency slots of quick groups
- * @param now monotonic ms
  */
-export function createSlots({ concurrency, now }: { readonly concurrency: number; readonly now: () => number }) {
+export function createSlots({ concurrency, now, isBusy = () => false }: SlotsOptions) {
   const most = slotsFor(concurrency);
+  const mostSuspectsWhileBusy = Math.max(1, Math.floor(concurrency / SUSPECTS_WHILE_BUSY));
   const mostLate = LATE_PER_QUICK * concurrency;
   /** Express and slow jobs, which keep the slots that they have. */
   const steady = new Map<Ring, Set<Slot>>([
@@ -117,7 +130,9 @@ export function createSlots({ concurrency, now }: { readonly concurrency: number
     rooms(): PerRing {
       const { holding } = count(now());
       const inAll = mostInWork(concurrency) - inWork;
-      const roomOf = (ring: Ring): number => Math.max(0, Math.min(most[ring] - holding[ring], inAll));
+      const mostOf = (ring: Ring): number =>
+        ring === SUSPECT && isBusy() ? Math.min(most[ring], mostSuspectsWhileBusy) : most[ring];
+      const roomOf = (ring: Ring): number => Math.max(0, Math.min(mostOf(ring) - holding[ring], inAll));
       return [roomOf(EXPRESS), roomOf(QUICK), roomOf(SUSPECT), roomOf(SLOW)];
     },
 
@@ -139,3 +154,23 @@ export function createSlots({ concurrency, now }: { readonly concurrency: number
   };
 }
 export type Slots = ReturnType<typeof createSlots>;
+
+/** The event loop's share of time without a pause from which a process is busy. */
+const BUSY_FROM = 0.9;
+/** How often that is measured, in ms. */
+const MEASURED_EVERY_MS = 50;
+
+/** Whether this process is busy: its event loop has had hardly a pause lately. */
+export function createBusyMeter(now: () => number = () => performance.now()): () => boolean {
+  let before = performance.eventLoopUtilization();
+  let measuredAt = now();
+  let isBusy = false;
+  return () => {
+    if (now() - measuredAt < MEASURED_EVERY_MS) return isBusy;
+    const current = performance.eventLoopUtilization();
+    isBusy = performance.eventLoopUtilization(current, before).utilization >= BUSY_FROM;
+    before = current;
+    measuredAt = now();
+    return isBusy;
+  };
+}
