@@ -12,7 +12,7 @@ const silent: Logger = {
 
 describe('feeding replays', () => {
   test.each<{ when: string; replies: ('stepped' | 'wait' | 'ended')[]; asked: number; steps: number }>([
-    { when: 'goes on', replies: ['stepped'], asked: 5, steps: 5 },
+    { when: 'goes on', replies: ['stepped'], asked: 25, steps: 25 },
     { when: 'waits for others', replies: ['stepped', 'stepped', 'wait'], asked: 3, steps: 2 },
     { when: 'ends', replies: ['ended'], asked: 1, steps: 0 },
   ])('one that $when is asked for $asked steps in a round', async ({ replies, asked, steps }) => {
@@ -60,7 +60,7 @@ describe('feeding replays', () => {
       },
     };
     await feedReplays({ replays, reportReplayed: () => undefined, now: () => NOW });
-    expect(asked).toEqual(['waits', ...Array<string>(5).fill('goes')]);
+    expect(asked).toEqual(['waits', ...Array<string>(25).fill('goes')]);
   });
 });
 

@@ -87,7 +87,7 @@ const REPLAYS_AT_ONCE = 20;
 /** When the next round of any worker may carry a replay on, in ms. */
 const NEXT_ROUND_MS = 100;
 /** Steps for one replay in one round, so that many replays go on side by side. */
-const STEPS = 5;
+const STEPS = 25;
 
 /** A replay whose deliveries are in a history that is away waits for it, and holds up no other. */
 function waitForHistory(error: unknown): { readonly kind: 'wait'; readonly replayed: number } {

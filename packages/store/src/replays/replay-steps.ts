@@ -9,8 +9,8 @@ import { defineScript } from '../scripts/script.ts';
 import { createFindReplayed } from './find-replayed.ts';
 import { STEP_REPLAY_LUA } from './replay-scripts.ts';
 
-/** Deliveries that one step looks at. */
-const STEP = 100;
+/** Deliveries that one step looks at: Redis does nothing else for about a ms. */
+export const REPLAY_STEP = 20;
 /** A replay pauses while more deliveries than this are due in its group. */
 const DUE_LIMIT = 500;
 
@@ -39,11 +39,11 @@ export function createReplaySteps({ redis, keys, keepMs, history, limits = NO_LI
      * @throws HistoryUnavailableError; the replay goes on when history is back
      */
     async step(id: string, now: number) {
-      const found = findReplayed ? await findReplayed(id, STEP) : [];
+      const found = findReplayed ? await findReplayed(id, REPLAY_STEP) : [];
       const workspaceId = findRefusal && (await redis.hget(keys.replay(id), 'ws'));
       const isRefused = workspaceId != null && findRefusal?.(workspaceId) !== undefined;
       const room = JSON.stringify({ ...limits, isRefused });
-      const args = [keys.prefix, id, now, STEP, DUE_LIMIT, keepMs, room, ...found];
+      const args = [keys.prefix, id, now, REPLAY_STEP, DUE_LIMIT, keepMs, room, ...found];
       const [kind, replayed] = StepReply.parse(await step([keys.replay(id), keys.replays], args));
       return { kind, replayed };
     },
