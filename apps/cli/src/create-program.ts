@@ -2,6 +2,7 @@ import { BUILD } from '@herald/runtime/version';
 import { Command } from 'commander';
 import { createAuditCommand } from './audit/audit-command.ts';
 import type { CommandDeps } from './context/command-deps.ts';
+import { createAccountsCommand } from './accounts/accounts-command.ts';
 import { createDeliveriesCommand } from './deliveries/deliveries-command.ts';
 import { createDoctorCommand } from './doctor/doctor-command.ts';
 import { createHistoryCommand } from './history/history-command.ts';
@@ -42,6 +43,7 @@ export function createProgram(deps: CommandDeps, streams: Streams): Command {
     .addCommand(createKeysCommand(deps))
     .addCommand(createLinksCommand(deps))
     .addCommand(createAuditCommand(deps))
+    .addCommand(createAccountsCommand(deps))
     .addCommand(createShardsCommand(deps))
     .addCommand(createSecretsCommand(deps))
     .addCommand(createHistoryCommand(deps))

@@ -38,6 +38,7 @@ const RECORDS = {
   'keys find': 'reads',
   'links list': 'reads',
   'links revoke': 'revokePortalLink',
+  'accounts mend': 'mendAccounts',
   'shards reshard': 'reshard',
   'secrets reencrypt': 'reencryptSecrets',
   'secrets forget': 'forgetSecretsKey',
@@ -156,6 +157,13 @@ test('commands about receivers and deliveries leave one entry each when they cha
   const canceled = { target: `${said} --status pending`, workspaceId: workspace.id };
   await expectRecorded('deliveries cancel', [...filter, '--yes'], canceled);
   await expectRecorded('deliveries purge', [...filter, '--yes'], { target: said, workspaceId: workspace.id });
+
+  const { pending } = createKeyspace(Number(SHARDS)).of(workspace.id);
+  await herald.redis.zadd(pending, 7, workspace.id);
+  expect(await recordedBy(() => run('accounts', 'mend', ...filter))).toEqual([]);
+  await expectRecorded('accounts mend', [...filter, '--yes'], { workspaceId: workspace.id });
+  expect(await herald.redis.zscore(pending, workspace.id)).toBeNull();
+  expect(await recordedBy(() => run('accounts', 'mend', ...filter, '--yes'))).toEqual([]);
 });
 
 test('a replay that is stopped, and keys, leave one entry each', async () => {

@@ -49,6 +49,7 @@ const CALLS: Readonly<Record<string, (scene: Scene) => { args?: readonly string[
   'links revoke': ({ link }) => ({ args: [link] }),
   'keys revoke': ({ keyId }) => ({ args: [keyId] }),
   audit: () => ({}),
+  'accounts mend': () => ({}),
   'shards reshard': () => ({ args: ['--to', '1'] }),
   'secrets reencrypt': () => ({}),
   'secrets forget': () => ({ args: ['0a1b2c3d'] }),

@@ -4,6 +4,7 @@ import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { dropDeliveries, shortenRetention } from '@herald/store/deliveries/drop-deliveries';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { findAccountDifferences, mendAccounts } from '@herald/store/memory/recount-accounts';
 import { countRecords } from '@herald/store/memory/workspace-accounts';
 import { checkPermissions } from '@herald/store/requirements/check-permissions';
 import { checkWrites } from '@herald/store/requirements/check-writes';
@@ -198,6 +199,18 @@ const deliveries: readonly Scene[] = [
       await redis.zrem(keys.queue.waiting(plain.group), ids[0] ?? '');
       await redis.hincrby(keys.queue.settings, 'n', -1);
       return (process) => enqueuePending({ redis: process.redis, keyspace: KEYSPACE, now: () => now });
+    },
+  },
+  {
+    script: 'MEND_ACCOUNT_LUA',
+    async arrange({ fill, redis, keys, now }) {
+      const { workspaceId } = await fill();
+      await redis.zincrby(keys.pending, 3, workspaceId);
+      await redis.zincrby(keys.held, -700, workspaceId);
+      const [at = ''] = await redis.hkeys(keys.workspaceLeaving(workspaceId));
+      await redis.hincrby(keys.workspaceLeaving(workspaceId), at, 50);
+      const differences = await findAccountDifferences({ redis, keyspace: KEYSPACE, now: () => now });
+      return (process) => mendAccounts({ redis: process.redis, keyspace: KEYSPACE, now: () => now }, differences);
     },
   },
   {
@@ -630,6 +643,7 @@ const readers = Object.entries<(process: ProcessStores, filled: Filled) => Promi
   LOAD_DELIVERY_LUA: ({ deliveries: store }, { ids }) => store.load(ids[0] ?? ''),
   COUNT_LOG_LUA: ({ logs, keys }, { plain }) => logs.count(keys.endpointLog(plain.id), { since: 0, until: 9e12 }),
   READ_ENTRIES_LUA: ({ logs, keys }, { plain }) => logs.oldestFirst(keys.endpointLog(plain.id), {}, 10),
+  COUNT_ACCOUNTED_LUA: ({ redis }) => findAccountDifferences({ redis, keyspace: KEYSPACE, now: Date.now }),
   READ_PENDING_LUA: ({ logs, keys }, { plain }) => logs.findPending(keys, plain.id),
   READ_ACTIVITY_LUA: ({ activity }, { workspaceId }) => activity.readVersion(workspaceId),
   READ_QUEUE_STATE_LUA: ({ readQueueState }) => readQueueState(),
