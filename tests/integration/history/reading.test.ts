@@ -260,7 +260,7 @@ test('a replay goes through Redis and history in the order of acceptance, and it
   const facts = { since: START, until: START + 1_000, statuses: ['delivered'] as const, createdAt: START + 2_000 };
   await engine.replays.create(workspaceId, { id: 'rpl_both', endpointId: receiver.id, ...facts });
   const order: string[] = [];
-  for (const step of range(4)) {
+  for (const step of range(10)) {
     const { kind } = await engine.worker.steps.step('rpl_both', START + 3_000 + step);
     const waiting = await engine.waitingFor(receiver.group);
     order.push(...waiting.filter((id) => !order.includes(id)));
