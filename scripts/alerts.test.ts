@@ -1,3 +1,4 @@
+import { READINESS_CODES } from '@herald/core';
 import { findExecutable } from '@herald/test-kit';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -7,6 +8,9 @@ import { parse } from 'yaml';
 const FOLDER = join(import.meta.dirname, '../ops/prometheus');
 const read = (file: string) => parse(readFileSync(join(FOLDER, file), 'utf8')) as unknown;
 
+/** The codes of `judge-work.ts` beside those of `/readyz`. That somebody has paused a queue he knows. */
+const OF_WORK = ['queue_stuck', 'queue_behind', 'breaker_open', 'deliveries_failed'];
+
 test('every alert is fired by a state that the tests of alerts know', () => {
   const { groups } = read('alerts.yml') as { groups: { rules: { alert: string }[] }[] };
   const tested = JSON.stringify(read('alerts.test.yml'));
@@ -14,6 +18,25 @@ test('every alert is fired by a state that the tests of alerts know', () => {
     .flatMap(({ rules }) => rules.map(({ alert }) => alert))
     .filter((name) => !tested.includes(name));
   expect(untested).toEqual([]);
+});
+
+test('findings have the names that other surfaces give them, and each is told by exactly one kind of alert', () => {
+  const { groups } = read('alerts.yml') as {
+    groups: { rules: { alert: string; expr: string; annotations: { finding?: string } }[] }[];
+  };
+  const rules = groups.flatMap((group) => group.rules);
+  const named = rules.flatMap(({ annotations }) => annotations.finding?.split(', ') ?? []);
+  const known = [...Object.keys(READINESS_CODES), ...OF_WORK];
+  const byCode = '{{ $labels.code }}';
+  expect(named.filter((code) => code !== byCode && !known.includes(code))).toEqual([]);
+  const generic = rules.filter(({ annotations }) => annotations.finding === byCode);
+  expect(generic.map(({ alert }) => alert)).toEqual(['HeraldFindingError', 'HeraldFindingWarning']);
+  for (const { expr } of generic) {
+    const excluded = /code!~"([^"]+)"/.exec(expr)?.[1]?.split('|') ?? [];
+    const own = new Set(named.filter((code) => code in READINESS_CODES));
+    // It passes within seconds.
+    expect(excluded.sort()).toEqual([...own, 'shards_unsure'].sort());
+  }
 });
 
 const promtool = findExecutable('promtool');

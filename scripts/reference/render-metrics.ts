@@ -1,5 +1,6 @@
 import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gauge';
 import { addClockGauge } from '@herald/store/clock/add-clock-gauge';
+import { addFindingGauge } from '@herald/store/readiness/add-finding-gauge';
 import { addServiceGauges } from '@herald/store/service-state/add-service-gauges';
 import { createApiMetrics } from '../../apps/api/src/reports/create-api-metrics.ts';
 import { createHistoryMetrics } from '../../apps/worker/src/history/create-history-metrics.ts';
@@ -55,6 +56,7 @@ function fill(registry: Registry): Map<string, string[]> {
   addServiceGauges(registry);
   addClockGauge(registry, () => 0);
   addCertificateGauge(registry, {});
+  addFindingGauge(registry, () => Promise.resolve({ problems: [], warnings: [] }));
   const metrics = registry.getMetricsAsArray() as (ReturnType<Registry['getMetricsAsArray']>[number] & Labelled)[];
   return new Map(
     metrics

@@ -12,6 +12,9 @@ const HOUR_MS = 3_600_000;
 type Ready = { status: string; warnings: { code: string; sentence: string }[] };
 const readinessOf = async ({ origin }: HeraldProcess) => (await (await fetch(`${origin}/readyz`)).json()) as Ready;
 
+/** Nothing is to be said about it. */
+const GOOD_REDIS = { appendonly: true, args: ['--maxmemory', '256mb'] };
+
 async function startScene(apiAheadMs: number, workerAheadMs: number, retrySchedule = '2s,2s') {
   await using cleanUp = new AsyncDisposableStack();
   const clocks = {
@@ -19,7 +22,7 @@ async function startScene(apiAheadMs: number, workerAheadMs: number, retrySchedu
     worker: cleanUp.use(await createFakeClock(workerAheadMs)),
   };
   const herald = cleanUp.use(
-    await startHerald({ apis: 0, workers: 0, redis: { appendonly: true }, env: { RETRY_SCHEDULE: retrySchedule } }),
+    await startHerald({ apis: 0, workers: 0, redis: GOOD_REDIS, env: { RETRY_SCHEDULE: retrySchedule } }),
   );
   const api = await herald.startApi(clocks.api.env);
   const worker = await herald.startWorker(clocks.worker.env);

@@ -94,7 +94,7 @@ async function connectionsAt({ servers }: Topology): Promise<string[]> {
 }
 
 const SCENES = [
-  { what: 'Redis away', kind: 'single', away: [0], code: 'redis_unreachable' },
+  { what: 'Redis away', kind: 'single', away: [0], code: 'redis_away' },
   // A master and its replica.
   { what: 'a node of the cluster and its replica away', kind: 'cluster', away: [1, 4], code: 'redis_cluster_down' },
   { what: 'Sentinels without a master', kind: 'sentinel', away: [0, 1], code: 'redis_master_away' },
@@ -140,10 +140,11 @@ test.concurrent('with PostgreSQL away, API and worker start ready with a warning
   const env = { ...redis.env, HISTORY_URL: postgres.url };
   await using api = await launch('api', env);
   await using worker = await launch('worker', env);
-  await api.isReady();
-  expect((await worker.isReady()).warnings.map(({ code }) => code)).toContain('history_away');
+  for (const { isReady } of [api, worker]) {
+    expect((await isReady()).warnings.map(({ code }) => code)).toContain('history_away');
+  }
   await postgres.restart();
-  for (const { isReady, role } of [worker]) {
+  for (const { isReady, role } of [api, worker]) {
     await waitFor(
       `the ${role} to have no warning`,
       async () => (await isReady()).warnings.every(({ code }) => code !== 'history_away'),

@@ -5,7 +5,7 @@ import { startRedis, waitFor, type RedisOptions } from '@herald/test-kit';
 
 async function start(options: RedisOptions = {}, use: 'request' | 'background' = 'request') {
   await using cleanUp = new AsyncDisposableStack();
-  const server = cleanUp.use(await startRedis(options));
+  const server = cleanUp.use(await startRedis({ args: ['--maxmemory', '256mb'], ...options }));
   const redis = await connectRedis({
     target: { kind: 'single', url: server.url },
     use,

@@ -34,7 +34,7 @@ const CASES: readonly Case[] = [
     what: 'nothing listens',
     server: 'closedPort',
     env: url(),
-    code: 'redis_unreachable',
+    code: 'redis_away',
     sentence: `${AT} can't be reached (connect ECONNREFUSED @). Start it (redis-server) or set REDIS_URL.`,
   },
   {
@@ -312,7 +312,7 @@ const CASES: readonly Case[] = [
     what: 'Sentinels that never answer',
     server: 'silent',
     env: sentinel(),
-    code: 'redis_silent',
+    code: 'redis_hangs',
     sentence:
       'The Sentinel at @ takes connections and never answers; see whether it is Redis that listens there, and whether it hangs.',
   },
@@ -365,7 +365,7 @@ const CASES: readonly Case[] = [
     what: 'a port that takes connections and never answers',
     server: 'silent',
     env: url(),
-    code: 'redis_silent',
+    code: 'redis_hangs',
     sentence: `${AT} takes connections and never answers; see whether it is Redis that listens there, and whether it hangs.`,
   },
   {
@@ -410,7 +410,7 @@ test('it is decided of each whether a start waits or ends, and all of these are 
 });
 
 /** What a look says of a server whose answer comes too late. */
-const OF_LATENESS = ['redis_silent', 'redis_closes', 'redis_unreachable'];
+const OF_LATENESS = ['redis_hangs', 'redis_closes', 'redis_away'];
 
 describe('a start with', () => {
   let servers: WrongServers;

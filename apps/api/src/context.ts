@@ -17,6 +17,7 @@ import { createListenerStore } from '@herald/store/listening/listener-store';
 import { startMemoryGuard } from '@herald/store/memory/memory-guard';
 import { createWorkspaceAccounts } from '@herald/store/memory/workspace-accounts';
 import { findHistoryNotSet } from '@herald/store/moving/history-mark';
+import { addFindingGauge } from '@herald/store/readiness/add-finding-gauge';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { createUntrustedProxyMark } from '@herald/store/readiness/untrusted-proxy';
 import { createReplayOperations } from '@herald/store/replays/create-replay-operations';
@@ -141,9 +142,13 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     isSilent,
     skewMs: clock.skewMs,
     findProblem: shards.findProblem,
-    findWarning: async () =>
-      untrustedProxy.findWarning() ?? (config.history ? undefined : await findHistoryNotSet(base.historyMark)),
+    findWarnings: async () => {
+      const ofHistory = await (history ? history.findProblem() : findHistoryNotSet(base.historyMark));
+      return [untrustedProxy.findWarning(), ofHistory].filter((found) => found !== undefined);
+    },
   });
+
+  addFindingGauge(metrics.registry, readReadiness);
 
   const erasePayloads = createErasePayloads({
     eraser: createPayloadEraser({ ...replicated, retention: deliveryRetention, history }),

@@ -1,5 +1,6 @@
 import { createWaitingView } from '@herald/store/readiness/waiting-view';
 import { openWhenUsable } from '@herald/store/requirements/open-when-usable';
+import { addFindingGauge } from '@herald/store/readiness/add-finding-gauge';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { createResources } from '@herald/runtime/lifecycle/resources';
@@ -10,7 +11,7 @@ import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';
 import type { ShardKeys } from '@herald/store/keyspace/keys';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { openContext, type WorkerContext } from './context.ts';
-import { findHistoryProblem } from './history/find-history-problem.ts';
+import { findHistoryProblems } from './history/find-history-problems.ts';
 import { startShortening, startTendingDays } from './moving/start-moving.ts';
 import { findEgressProblem } from './egress.ts';
 import { startHealthServer, type HealthView } from './health/start-health-server.ts';
@@ -102,18 +103,19 @@ export async function startWorker(
 
 function createHealthView(context: WorkerContext): HealthView {
   const { clock, connections, egress, history, historyMark, presence, redis, queueRedis, shards, keyspace } = context;
-  return {
-    readReadiness: createReadiness({
-      redis,
-      countWorkers: () => presence.count(clock.now()),
-      isSilent: () => connections.isSilent(redis, queueRedis),
-      skewMs: clock.skewMs,
-      findWarning: () =>
-        history ? findHistoryProblem({ state: history.state, redis, keyspace }) : findHistoryNotSet(historyMark),
-      findProblem: () => shards.findProblem() ?? findEgressProblem(egress.gate, egress.proxy),
-    }),
-    exposition: context.exposition,
-  };
+  const readReadiness = createReadiness({
+    redis,
+    countWorkers: () => presence.count(clock.now()),
+    isSilent: () => connections.isSilent(redis, queueRedis),
+    skewMs: clock.skewMs,
+    findWarnings: () =>
+      history
+        ? findHistoryProblems({ state: history.state, redis, keyspace })
+        : findHistoryNotSet(historyMark).then((found) => (found ? [found] : [])),
+    findProblem: () => shards.findProblem() ?? findEgressProblem(egress.gate, egress.proxy),
+  });
+  addFindingGauge(context.metrics.registry, readReadiness);
+  return { readReadiness, exposition: context.exposition };
 }
 
 async function startShards(context: WorkerContext): Promise<void> {

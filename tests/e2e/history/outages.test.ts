@@ -71,7 +71,7 @@ test.each(FULL.filter(({ isPossible }) => isPossible))(
     await waitFor('the days', async () => Number((await history.rows(countDays))[0]?.days) >= 8);
     await disk.fill();
     await deliverInTime(scene);
-    await expect(waitFor('a warning', () => readWarning(worker))).resolves.toMatch(/ since 2\d{3}-.*Z; 20 settled/);
+    await expect(waitFor('a warning', () => readWarning(worker))).resolves.toMatch(/ since 2\d{3}-.*Z: 20 settled/);
     await expect(readGauges(worker)).resolves.toEqual({ up: 0, waiting: COUNT, isOverdue: true });
     expect(worker.process.output()).toMatch(/No space left on device.*"history\.unavailable"/);
     await expect(scene.countRows()).resolves.toBe(0);

@@ -75,7 +75,7 @@ describe('what operators read', () => {
     expect(overview.processes.map(({ role }) => role)).toContain('api');
     expect(overview.redis.usedBytes).toBeGreaterThan(100_000);
     expect(overview.findings.map(({ code }) => code)).toEqual([
-      ...['persistence_off', 'no_worker', 'breaker_open', 'deliveries_failed'],
+      ...['maxmemory_unset', 'persistence_off', 'no_worker', 'breaker_open', 'deliveries_failed'],
     ]);
     for (const { text, whatToDo } of overview.findings) expect([text, whatToDo]).not.toContain('');
     expect(await read('/overview?window=24h')).toMatchObject({ bucketSeconds: 900 });

@@ -1,6 +1,9 @@
 import type { HistoryConfig } from '@herald/config/history-env';
 import { createHistoryAccess } from '@herald/history/access/create-history-access';
 import type { HistoryUser } from '@herald/history/requirements/prepare-history';
+import { answerWithin } from '@herald/runtime/async/answer-within';
+import type { Finding } from '@herald/runtime/findings/finding';
+import { historyAway } from '@herald/store/moving/history-mark';
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
@@ -13,6 +16,11 @@ const CONNECTIONS = 5;
 /** Between two entries of the log about a history that is away, in ms. */
 const TELL_EVERY_MS = 30_000;
 
+/** A probe waits so long for PostgreSQL, in ms: a third longer, and it would itself be late. */
+const LOOK_LIMIT_MS = 1_000;
+/** Its page is open to everybody, and PostgreSQL's message may name an address: that is in the log. */
+const AWAY = historyAway({});
+
 export type OpenHistoryDeps = {
   readonly config: HistoryConfig;
   /** Which data reads it. */
@@ -24,7 +32,12 @@ export type OpenHistoryDeps = {
 };
 
 /** What the API does with the history. */
-export type ApiHistory = HistoryReader & ErasableHistory & AuditHistory;
+export type ApiHistory = HistoryReader &
+  ErasableHistory &
+  AuditHistory & {
+    /** Asks PostgreSQL, unless that has just answered. Never rejects, and never hangs. */
+    readonly findProblem: () => Promise<Finding | undefined>;
+  };
 
 /**
  * Opens the history for reading. When it is away, or none that may be used, the API starts all the same: what is in Redis can
@@ -51,5 +64,15 @@ export async function openHistory(deps: OpenHistoryDeps): Promise<ApiHistory> {
   });
   resources.add('history', access.close);
   await access.demandUsable().catch(tell);
-  return { ...access.reader, ...access.eraser };
+  return {
+    ...access.reader,
+    ...access.eraser,
+    findProblem: () => {
+      const looked = access.demandUsable().then(
+        () => undefined,
+        () => AWAY,
+      );
+      return answerWithin(LOOK_LIMIT_MS, looked, () => AWAY);
+    },
+  };
 }

@@ -1,9 +1,9 @@
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
-import { findHistoryNotSet } from '@herald/store/moving/history-mark';
+import { findHistoryNotSet, historyAway } from '@herald/store/moving/history-mark';
 import type { Herald } from '../context/open-herald.ts';
-import { error, warning, type Check } from './check.ts';
+import { warning, type Check } from './check.ts';
 
-const STATEMENT_LIMIT_MS = 5_000;
+const LIMITS = { statementLimitMs: 5_000, connectLimitMs: 2_000 };
 
 /** Whether the history is there, is that of this data, and drops its days. It changes nothing. */
 export async function checkHistory({ config, historyMark, readHistoryUser, now }: Herald): Promise<Check> {
@@ -15,7 +15,7 @@ export async function checkHistory({ config, historyMark, readHistoryUser, now }
   const { createHistoryPool } = await import('@herald/history/pool/create-history-pool');
   const { prepareHistory, readHistoryStatus } = await import('@herald/history/requirements/prepare-history');
   const { url, retentionMs } = config.history;
-  const options = { url, name: 'herald-doctor', connections: 1, statementLimitMs: STATEMENT_LIMIT_MS };
+  const options = { url, name: 'herald-doctor', connections: 1, ...LIMITS };
   const pool = createHistoryPool({ ...options, onError: () => undefined });
   try {
     await prepareHistory(pool, 'read', await readHistoryUser());
@@ -27,8 +27,7 @@ export async function checkHistory({ config, historyMark, readHistoryUser, now }
     return { name, findings: overdue.length > 0 ? [stays] : [], well: 'it can be read, and is that of this data' };
   } catch (thrown) {
     const reason = isErrorLike(thrown) ? thrown.message : String(thrown);
-    const sentence = `the history can't be used: ${reason}; deliveries go on, and what settled stays in Redis`;
-    return { name, findings: [error('history_away', sentence)], well: '' };
+    return { name, findings: [historyAway({ reason })], well: '' };
   } finally {
     await pool.end();
   }

@@ -1,3 +1,4 @@
+import type { Finding } from '@herald/runtime/findings/finding';
 import { checkRedis } from '@herald/store/requirements/check-redis';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createKeyVersionStore } from '@herald/store/key-versions/key-version-store';
@@ -21,9 +22,12 @@ export async function checkServer({ config, redis }: Herald): Promise<Check> {
   // The probe would only report an error of the settings again, in vaguer words.
   const probe = settings.some(({ level }) => level === 'error') ? [] : await createRedisProbe(redis)();
   const known = new Set(settings.map(({ code }) => code));
+  // A start may go on where a running process isn't ready: on a Redis that is full and has data.
+  const isError = ({ code }: Finding) => probe.some((each) => each.code === code && each.level === 'error');
+  const worst = settings.map((each) => (isError(each) ? { ...each, level: 'error' as const } : each));
   return {
     name: 'redis',
-    findings: [...settings, ...probe.filter(({ code }) => !known.has(code))],
+    findings: [...worst, ...probe.filter(({ code }) => !known.has(code))],
     well: 'it takes writes, keeps them on disk and throws nothing away; versions and clocks agree',
   };
 }

@@ -5,11 +5,11 @@ import { SecretsEnv } from '@herald/config/shared-env';
 import type { CommandDeps } from '../context/command-deps.ts';
 import { readCliConfig, type Herald } from '../context/open-herald.ts';
 import { checkHistory } from './check-history.ts';
-import { readQueues } from '../queues/read-queues.ts';
+import { readQueues, type Queues } from '../work/read-queues.ts';
 import { error, type Check } from './check.ts';
 import { checkConfiguration, type Process } from './check-configuration.ts';
 import { checkProxy, checkSecrets, checkServer, checkShards, type SecretsKeys } from './check-redis.ts';
-import { judgeWork, judgeWorkers } from './judge-work.ts';
+import { judgeWork, judgeWorkers } from '../work/judge-work.ts';
 
 export type Examination = {
   readonly checks: readonly Check[];
@@ -31,7 +31,7 @@ export async function examine(
   const keys = tryRead(() => readEnv(SecretsEnv, env))?.SECRETS_KEY;
   try {
     await using herald = await openHerald({ anyShards: true, anyRedis: true });
-    const { checks, skipped } = await examineRedis(herald, keys);
+    const { checks, skipped } = await examineRedis(herald, keys ? { keys } : {});
     return { checks: [configuration, ...checks], skipped };
   } catch (thrown) {
     if (!(thrown instanceof RedisUnreachableError)) throw thrown;
@@ -40,12 +40,20 @@ export async function examine(
   }
 }
 
-async function examineRedis(herald: Herald, keys: SecretsKeys | undefined): Promise<Examination> {
+export type Known = {
+  /** Absent: the secrets can't be checked. */
+  readonly keys?: SecretsKeys;
+  /** Absent: they are read. */
+  readonly queues?: Queues;
+};
+
+/** What is wrong with what the environment leads to, for whoever tells it. */
+export async function examineRedis(herald: Herald, { keys, ...known }: Known): Promise<Examination> {
   const server = await checkServer(herald);
   try {
     const counts = await findShardCounts(herald.redis);
     const shards = await checkShards(herald, counts);
-    const queues = await readQueues(herald);
+    const queues = known.queues ?? (await readQueues(herald));
     const secrets = keys ? [await checkSecrets(herald.redis, keys, counts)] : [];
     const checks: Check[] = [
       server,

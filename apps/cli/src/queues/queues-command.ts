@@ -1,10 +1,11 @@
+import { examineRedis } from '../doctor/examine.ts';
 import { Command } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { bad, doubtful, good, type Cell } from '../output/cell.ts';
 import { createWorkspaceAccounts, type WorkspaceAccount } from '@herald/store/memory/workspace-accounts';
 import { spanText } from '@herald/runtime/text/span-text';
 import { relativeText } from '../output/time-text.ts';
-import { readQueues, type QueueLine, type Queues, type ReceiverLine } from './read-queues.ts';
+import { readQueues, type QueueLine, type Queues, type ReceiverLine } from '../work/read-queues.ts';
 
 /** Receivers in the table; --json has all that were looked at. */
 const SHOWN_RECEIVERS = 20;
@@ -31,6 +32,7 @@ origin count as one.
   paused by an operator   until "herald receivers resume"
   sent a second   attempts, in the last minute or two
   empty in        when what is due will be sent at this rate, if no more comes
+Findings: what is wrong with Redis, the history or the work, in the words of "herald doctor".
 By workspace: those whose Tasks, facts and bodies take the most of Redis, roughly.
 ${examples('herald queues', 'herald queues --by-workspace', 'watch -n 2 herald queues')}`,
     )
@@ -44,8 +46,10 @@ ${examples('herald queues', 'herald queues --by-workspace', 'watch -n 2 herald q
         return;
       }
       const queues = await readQueues(herald);
+      const { checks } = await examineRedis(herald, { queues });
+      const findings = checks.flatMap((check) => check.findings);
       if (json) {
-        output.json(queues);
+        output.json({ ...queues, findings });
         return;
       }
       output.table(QUEUE_COLUMNS, queues.queues.map(toQueueRow), '');
@@ -56,7 +60,7 @@ ${examples('herald queues', 'herald queues --by-workspace', 'watch -n 2 herald q
       output.facts(toServiceFacts(queues));
       const left = queues.receiverCount - rows.length;
       if (left > 0) output.note(`Deliveries wait for ${left} more receivers.`);
-      if (queues.workers === 0) output.note('No worker was seen lately: nothing is sent. Start one.');
+      for (const { level, code, sentence } of findings) output.note(`${level} ${code}: ${sentence}`);
     });
 }
 

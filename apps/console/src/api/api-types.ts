@@ -3545,6 +3545,7 @@ export interface components {
          *     - `redis_not_permitted`: Redis refuses commands, keys or channels that Herald needs.
          *     - `redis_command_missing`: Redis no longer has all commands that Herald needs.
          *     - `eviction_policy`: Redis throws data away when it is full.
+         *     - `maxmemory_unset`: Redis has no memory limit: when it is full, the system kills it instead of Redis refusing writes.
          *     - `persistence_off`: Redis keeps nothing on disk, and loses everything when it restarts.
          *     - `aof_off`: Redis has no append-only file, and loses minutes when it crashes.
          *     - `snapshots_on`: Redis writes snapshots beside the append-only file, which cost much and help nothing.
@@ -3567,7 +3568,7 @@ export interface components {
          *     - `clock_off`: The clock of the machine differs from the time of Redis by more than half a second.
          * @example redis_away
          */
-        ReadinessCode: "redis_away" | "redis_hangs" | "redis_refuses_writes" | "redis_nearly_full" | "redis_replica" | "redis_not_permitted" | "redis_command_missing" | "eviction_policy" | "persistence_off" | "aof_off" | "snapshots_on" | "snapshot_failed" | "data_lost" | "shards_unsure" | "shards_differ" | "shards_moving" | "layout_former" | "layout_upgrading" | "layout_newer" | "egress_away" | "egress_proxy" | "no_worker" | "proxy_not_trusted" | "history_away" | "history_days_stay" | "history_retention_kept" | "history_not_set" | "clock_off";
+        ReadinessCode: "redis_away" | "redis_hangs" | "redis_refuses_writes" | "redis_nearly_full" | "redis_replica" | "redis_not_permitted" | "redis_command_missing" | "eviction_policy" | "maxmemory_unset" | "persistence_off" | "aof_off" | "snapshots_on" | "snapshot_failed" | "data_lost" | "shards_unsure" | "shards_differ" | "shards_moving" | "layout_former" | "layout_upgrading" | "layout_newer" | "egress_away" | "egress_proxy" | "no_worker" | "proxy_not_trusted" | "history_away" | "history_days_stay" | "history_retention_kept" | "history_not_set" | "clock_off";
         StartLinks: {
             links: {
                 path: string;

@@ -11,20 +11,22 @@ test('an outage is logged once for each reason, and is a warning with its begin 
     metrics: { failed: () => failures++ },
     now: () => at,
   });
-  expect(state.problem()).toBeUndefined();
+  expect(state.problems()).toEqual([]);
   state.worked('a');
   state.failed('a', new Error('connect ECONNREFUSED'));
   state.failed('a', new Error('connect ECONNREFUSED'));
   at += 60_000;
   state.failed('a', new Error('no space left'));
-  expect(state.problem()).toMatchObject({
-    level: 'warning',
-    code: 'history_away',
-    sentence: expect.stringContaining('2026-11-23T12:00:00') as unknown,
-  });
-  expect(state.problem(7)?.sentence).toMatch(/; 7 settled deliveries stay in Redis$/);
+  expect(state.problems()).toMatchObject([
+    {
+      level: 'warning',
+      code: 'history_away',
+      sentence: expect.stringContaining('2026-11-23T12:00:00') as unknown,
+    },
+  ]);
+  expect(state.problems(7)[0]?.sentence).toContain(': 7 settled deliveries stay in Redis,');
   state.worked('a');
-  expect(state.problem()).toBeUndefined();
+  expect(state.problems()).toEqual([]);
   expect(failures).toBe(3);
   expect(logged).toEqual([
     'history.unavailable {"detail":"connect ECONNREFUSED"}',
@@ -61,16 +63,21 @@ test('a day that stays for hours is a warning, its reason is logged once, and it
   });
   const error = new Error('canceling statement due to lock timeout');
   for (const hours of [1, 7]) state.daysStay(hours * 3_600_000, error);
-  expect(state.problem()).toMatchObject({ code: 'history_days_stay' });
+  expect(state.problems()).toMatchObject([{ code: 'history_days_stay' }]);
   expect([state.isUp(), state.overdueMs()]).toEqual([true, 7 * 3_600_000]);
+  // It hides nothing, and nothing hides it.
+  state.failed('a', error);
+  expect(state.problems()).toMatchObject([{ code: 'history_away' }, { code: 'history_days_stay' }]);
+  state.worked('a');
   state.daysStay(0);
-  expect(state.problem()).toBeUndefined();
+  expect(state.problems()).toEqual([]);
   for (let round = 0; round < 2; round++) state.keptFor(90 * 86_400_000, 9 * 86_400_000);
-  expect(state.problem()).toMatchObject({ code: 'history_retention_kept' });
+  expect(state.problems()).toMatchObject([{ code: 'history_retention_kept' }]);
   state.keptFor(9 * 86_400_000, 9 * 86_400_000);
-  expect(state.problem()).toBeUndefined();
+  expect(state.problems()).toEqual([]);
   expect(logged).toEqual([
     'history.days_stay {"seconds":3600,"detail":"canceling statement due to lock timeout"}',
+    'history.unavailable {"detail":"canceling statement due to lock timeout"}',
     'history.retention_kept {"keptMs":7776000000,"wishedMs":777600000}',
   ]);
 });

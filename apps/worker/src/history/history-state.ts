@@ -1,6 +1,7 @@
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 import { warning, type Finding } from '@herald/runtime/findings/finding';
 import type { Logger } from '@herald/runtime/log/logger';
+import { historyAway } from '@herald/store/moving/history-mark';
 import type { HistoryMetrics } from './create-history-metrics.ts';
 
 export type HistoryStateDeps = {
@@ -63,14 +64,12 @@ export function createHistoryState({ logger, metrics, now }: HistoryStateDeps) {
      * For the open page: it has no detail, which may name an address.
      * @param waiting settled deliveries in Redis, where that is known
      */
-    problem(waiting?: number): Finding | undefined {
-      if (failures.size === 0 && overdueMs > OVERDUE_MS) return warnOfDays(overdueMs);
-      if (failures.size === 0) return longer && warnOfRetention(longer.ms, longer.wishedMs);
-      const count = waiting === undefined ? '' : `${waiting} `;
-      return warning(
-        'history_away',
-        `the history takes nothing since ${new Date(since()).toISOString()}; ${count}settled deliveries stay in Redis`,
-      );
+    problems(waiting?: number): readonly Finding[] {
+      return [
+        ...(failures.size > 0 ? [historyAway({ since: since(), waiting })] : []),
+        ...(overdueMs > OVERDUE_MS ? [warnOfDays(overdueMs)] : []),
+        ...(longer ? [warnOfRetention(longer.ms, longer.wishedMs)] : []),
+      ];
     },
   };
 }

@@ -38,6 +38,10 @@ export const READINESS_CODES = {
     meaning: 'Redis throws data away when it is full.',
     action: 'Set `maxmemory-policy noeviction`.',
   },
+  maxmemory_unset: {
+    meaning: 'Redis has no memory limit: when it is full, the system kills it instead of Redis refusing writes.',
+    action: 'Set `maxmemory` below what the machine has.',
+  },
   persistence_off: {
     meaning: 'Redis keeps nothing on disk, and loses everything when it restarts.',
     action: 'Set `appendonly yes` and `appendfsync everysec`.',

@@ -1,7 +1,7 @@
 import { UnavailableError, WorkspaceFullError, type DomainError, type WorkspaceId } from '@herald/core';
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
-import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
-import { readInfo } from '../redis/read-info.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { readMemory, shareOf } from './read-memory.ts';
 import type { WorkspaceAccount, WorkspaceAccounts, WorkspaceLimits } from './workspace-accounts.ts';
 
 /** Share of `maxmemory` from which the workspaces that hold the most are refused. */
@@ -41,17 +41,6 @@ export function chooseRefused(share: number, largest: readonly WorkspaceAccount[
   return refused;
 }
 
-/** The share of its memory that the fullest master uses; 0 where none has a limit, or none tells. */
-export async function readMemoryShare(redis: RedisClient): Promise<number> {
-  const infos = await Promise.all(mastersOf(redis).map((master) => readInfo(master, 'memory')));
-  return Math.max(0, ...infos.map((info) => shareOf(info ?? new Map<string, string>())));
-}
-
-export function shareOf(memory: ReadonlyMap<string, string>): number {
-  const limit = Number(memory.get('maxmemory') ?? 0);
-  return limit === 0 ? 0 : Number(memory.get('used_memory') ?? 0) / limit;
-}
-
 /** Keeps looking how full Redis is, and which workspaces must wait for that. */
 export function startMemoryGuard({
   redis,
@@ -63,7 +52,7 @@ export function startMemoryGuard({
   let share = 0;
   let refused: ReadonlySet<WorkspaceId> = new Set();
   const look = oneAtATime(async () => {
-    share = await readMemoryShare(redis);
+    share = Math.max(0, ...(await readMemory(redis)).map(shareOf)); // of the fullest master
     refused = share < CROWDED_SHARE ? new Set() : chooseRefused(share, await accounts.largest(LOOKED_AT));
   });
   // While Redis is away nothing is written, and what is known holds.

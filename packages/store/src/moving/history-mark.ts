@@ -42,6 +42,24 @@ const NOT_SET = warning(
   'the data has a history, and HISTORY_URL is not set here: what settles waits in Redis, and what has moved is not shown',
 );
 
+/**
+ * The finding that the history can't be used. Whoever tells it adds what he knows.
+ * @param known `reason` is for operators alone: it may name an address
+ */
+export function historyAway(known: {
+  readonly reason?: string;
+  readonly since?: number;
+  readonly waiting?: number | undefined;
+}): Finding {
+  const reason = known.reason === undefined ? '' : ` (${known.reason})`;
+  const since = known.since === undefined ? '' : ` since ${new Date(known.since).toISOString()}`;
+  const settled = known.waiting === undefined ? 'what has settled stays' : `${known.waiting} settled deliveries stay`;
+  return warning(
+    'history_away',
+    `the history can't be used${since}${reason}: ${settled} in Redis, what has moved isn't shown, and deliveries go on; mend PostgreSQL, as "herald history status" says`,
+  );
+}
+
 /** What is to be said by a process without a history, when its data has one. */
 export async function findHistoryNotSet(mark: Pick<HistoryMark, 'read'>): Promise<Finding | undefined> {
   // That Redis is away is told for itself.

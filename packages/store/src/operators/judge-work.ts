@@ -35,7 +35,12 @@ export type PendingWork = {
   readonly failedLately: number;
 };
 
-export function judgeWorkers({ workers, queues }: PendingWork): WorkFinding[] {
+/** As every other finding is told: in one sentence. */
+export function toFinding({ level, code, text, whatToDo }: WorkFinding): Finding {
+  return { level, code, sentence: `${text}; ${whatToDo}` };
+}
+
+export function judgeWorkers({ workers, queues }: Pick<PendingWork, 'workers' | 'queues'>): WorkFinding[] {
   if (workers > 0) return [];
   const pending = queues.reduce((sum, { waiting, active, delayed }) => sum + waiting + active + delayed, 0);
   const text = 'no worker was seen lately';

@@ -1,7 +1,8 @@
 import { answerWithin } from '@herald/runtime/async/answer-within';
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import { rememberFor } from '@herald/runtime/async/remember-for';
-import { error, warning, type Finding } from '@herald/runtime/findings/finding';
+import { error, type Finding } from '@herald/runtime/findings/finding';
+import { judgeWorkers, toFinding } from '../operators/judge-work.ts';
 import { judgeSkew } from '../clock/clock.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { createRedisProbe, findPersistenceWarnings } from './create-redis-probe.ts';
@@ -27,7 +28,7 @@ export type ReadinessDeps = {
   /** What else keeps this process from its work. */
   readonly findProblem: () => Finding | undefined;
   /** What else needs attention. Default: nothing does. */
-  readonly findWarning?: () => Promise<Finding | undefined>;
+  readonly findWarnings?: () => Promise<readonly Finding[]>;
 };
 
 /** However many probes come, Redis is asked at most once in this time, in ms. */
@@ -35,36 +36,38 @@ const REMEMBERED_MS = 1_000;
 /** A probe gets an answer within this time, whatever hangs, in ms. */
 const ANSWER_LIMIT_MS = 1_750;
 
-const NO_WORKER = warning(
-  'no_worker',
-  'no worker was seen lately: transitions are accepted, and nothing is sent; start one',
+const AWAY = unavailable(
+  'redis_away',
+  'the connection to Redis is down, and nothing can be accepted or sent: start Redis, or mend the network; "herald doctor" says what is wrong with it',
 );
-const AWAY = unavailable('redis_away', 'the connection to Redis is down');
-const HANGS = unavailable('redis_hangs', 'Redis gives no answer, though the connection is there');
+const HANGS = unavailable(
+  'redis_hangs',
+  'Redis gives no answer, though the connection is there, and nothing can be accepted or sent: see what keeps it busy ("redis-cli slowlog get")',
+);
 
 /**
  * Finds whether a process is ready. Missing workers are reported, but don't make it unready. Never rejects, never
  * hangs, and asks nothing more while an earlier question hangs.
  */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
-  const { redis, countWorkers, isSilent, skewMs, findProblem, findWarning } = deps;
+  const { redis, countWorkers, isSilent, skewMs, findProblem, findWarnings } = deps;
   const probeRedis = createRedisProbe(redis);
   const look = oneAtATime(async (): Promise<Readiness> => {
-    const [found, workers, persistence] = await Promise.all([
+    const [found, workers, persistence, further] = await Promise.all([
       probeRedis(),
       countWorkers().catch(() => null),
       findPersistenceWarnings(redis).catch(() => []), // the probe says why
+      findWarnings?.() ?? [],
     ]);
     const own = findProblem();
     const problems = [...found.filter(({ level }) => level === 'error'), ...(own ? [own] : [])];
     const noticed = found.filter(({ level }) => level !== 'error');
-    const further = await findWarning?.();
     const warnings = [
       ...noticed,
-      ...(workers === 0 ? [NO_WORKER] : []),
+      ...(workers === null ? [] : judgeWorkers({ workers, queues: [] }).map(toFinding)),
       ...persistence,
       ...judgeSkew(skewMs()),
-      ...(further ? [further] : []),
+      ...further,
     ];
     return { status: problems.length === 0 ? 'ok' : 'unavailable', problems, warnings, workers };
   });

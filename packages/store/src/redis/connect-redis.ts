@@ -77,7 +77,7 @@ function toClusterOptions(use: ConnectionUse): ClusterOptions {
 export class RedisUnreachableError extends Error {
   override readonly name = 'RedisUnreachableError';
   readonly code: string;
-  constructor(message: string, code = 'redis_unreachable') {
+  constructor(message: string, code = 'redis_away') {
     super(message);
     this.code = code;
   }

@@ -3,13 +3,14 @@ import { answerWithin } from '@herald/runtime/async/answer-within';
 import { error, warning, type Finding } from '@herald/runtime/findings/finding';
 import { judgeSkew } from '../clock/clock.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
+import { judgeMemory } from '../memory/judge-memory.ts';
+import { readMemory } from '../memory/read-memory.ts';
 import { readInfo } from '../redis/read-info.ts';
 import { userOf, type RedisTarget } from '../server/redis-target.ts';
 import { checkPermissions } from './check-permissions.ts';
 import { cannotTell, checkPersistence } from './check-persistence.ts';
 import { checkRole } from './check-role.ts';
 import { checkWrites } from './check-writes.ts';
-import { judgeEviction } from './judge-eviction.ts';
 
 export type CheckAccessOptions = {
   readonly target: RedisTarget;
@@ -99,13 +100,9 @@ async function checkVersion(redis: Redis): Promise<Finding[]> {
 }
 
 async function checkMemory(redis: Redis): Promise<Finding[]> {
-  const memory = await readInfo(redis, 'memory');
+  const [memory] = await readMemory(redis);
   if (!memory) return [cannotTell('memory', 'INFO memory')];
-  const found = judgeEviction(memory);
-  if (memory.get('maxmemory') !== '0') return found;
-  const sentence =
-    'Redis has no memory limit: full, it is killed by the system instead of refusing writes; set maxmemory below what the machine has';
-  return [...found, warning('maxmemory_unset', sentence)];
+  return judgeMemory(memory);
 }
 
 async function checkClock(redis: Redis, wallClock: () => number): Promise<Finding[]> {

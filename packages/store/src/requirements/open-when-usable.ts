@@ -14,9 +14,9 @@ import { demandUsableRedis } from './demand-usable-redis.ts';
  * What becomes of a start, by what it finds. It waits where Redis isn't there yet, or can't work for a time: that
  * passes without a change of what is configured here. It ends where Redis is there and doesn't fit. A guess ends none.
  */
-export const START_CAUSES: Readonly<Record<FailureCode | CheckErrorCode | 'redis_unreachable', 'waits' | 'ends'>> = {
-  redis_unreachable: 'waits',
-  redis_silent: 'waits',
+export const START_CAUSES: Readonly<Record<FailureCode | CheckErrorCode | 'redis_away', 'waits' | 'ends'>> = {
+  redis_away: 'waits',
+  redis_hangs: 'waits',
   // As a balancer does while nothing is behind it.
   redis_closes: 'waits',
   redis_too_many_clients: 'waits',
@@ -122,6 +122,6 @@ function judgeStart(thrown: unknown): Finding | undefined {
     return causes[thrown.code] === 'waits' ? error(thrown.code, thrown.message) : undefined;
   }
   // It went away while the process was opened.
-  if (isRedisUnavailable(thrown)) return error('redis_unreachable', sayRefusal(thrown as Error));
+  if (isRedisUnavailable(thrown)) return error('redis_away', sayRefusal(thrown as Error));
   return undefined;
 }

@@ -28,7 +28,7 @@ export async function explainFailure(target: RedisTarget, heard: unknown[], thro
   }
   const last = heard.findLast(isErrorLike) ?? thrown;
   const reason = sayRefusal({ message: messageOfThrown(last) });
-  return error('redis_unreachable', `${describeTarget(target)} can't be reached (${reason}). ${REMEDIES[target.kind]}`);
+  return error('redis_away', `${describeTarget(target)} can't be reached (${reason}). ${REMEDIES[target.kind]}`);
 }
 
 /** Whether an error means that the chosen database wasn't selected: the client would go on with database 0. */
@@ -69,7 +69,7 @@ async function lookAtAddress(
     case 'is_away':
       return undefined;
     case 'is_silent':
-      return failureOf('redis_silent', target);
+      return failureOf('redis_hangs', target);
     case 'closes':
       if (access.usesTls) return failureOf('redis_client_certificate', target);
       return failureOf((await speaksTls(address)) ? 'redis_tls_expected' : 'redis_closes', target);

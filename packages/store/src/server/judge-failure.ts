@@ -32,7 +32,7 @@ const SENTENCES = {
   redis_no_master: "isn't known to them; set REDIS_SENTINEL_MASTER to a name that SENTINEL MASTERS lists there",
   redis_master_away: "is at <address>, and gives no answer there; start it, or see why it can't be reached from here",
   redis_is_none: 'is no Redis: what answers there speaks another protocol; correct <variable>',
-  redis_silent: 'takes connections and never answers; see whether it is Redis that listens there, and whether it hangs',
+  redis_hangs: 'takes connections and never answers; see whether it is Redis that listens there, and whether it hangs',
   redis_closes: 'closes every connection at once; see whether it is Redis that listens there, and what its log says',
   // A guess: the client seldom reads why it was cut off.
   redis_client_certificate:

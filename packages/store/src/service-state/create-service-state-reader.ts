@@ -2,8 +2,8 @@ import { createQueueStateReader } from '@herald/queue';
 import type { Keyspace } from '../keyspace/keys.ts';
 import { readSettledBacklog } from '../backlog/settled-backlog.ts';
 import { createWorkspaceAccounts } from '../memory/workspace-accounts.ts';
-import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
-import { readInfo } from '../redis/read-info.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { readMemory } from '../memory/read-memory.ts';
 import { defineScript } from '../scripts/script.ts';
 import { timeToEmpty, toServiceRates } from '../stats/service-rates.ts';
 import { createStatsReader } from '../stats/stats-reader.ts';
@@ -46,7 +46,7 @@ export function createServiceStateReader({ redis, keyspace, presence, now }: Ser
     const [shards, workers, memory, workspaces, minutes] = await Promise.all([
       Promise.all(shardReaders.map((read) => read())),
       presence.count(at),
-      readMemory(redis),
+      sumMemory(redis),
       accounts.largest(SHOWN_WORKSPACES),
       stats.ofService('1h'),
     ]);
@@ -58,10 +58,11 @@ export function createServiceStateReader({ redis, keyspace, presence, now }: Ser
 export type ServiceState = Awaited<ReturnType<ReturnType<typeof createServiceStateReader>>>;
 export type ShardState = ServiceState['shards'][number];
 
-async function readMemory(redis: RedisClient) {
-  const infos = await Promise.all(mastersOf(redis).map((master) => readInfo(master, 'memory')));
-  const known = infos.filter((info) => info !== undefined);
-  if (known.length < infos.length) return undefined;
-  const sum = (name: string) => known.reduce((total, info) => total + Number(info.get(name) ?? 0), 0);
-  return { usedBytes: sum('used_memory'), limitBytes: sum('maxmemory') };
+/** Of all masters together; undefined where one doesn't tell. */
+async function sumMemory(redis: RedisClient) {
+  const masters = await readMemory(redis);
+  const known = masters.filter((master) => master !== undefined);
+  if (known.length < masters.length) return undefined;
+  const sum = (name: 'usedBytes' | 'limitBytes') => known.reduce((total, master) => total + master[name], 0);
+  return { usedBytes: sum('usedBytes'), limitBytes: sum('limitBytes') };
 }

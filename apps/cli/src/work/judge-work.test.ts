@@ -1,4 +1,4 @@
-import type { ReceiverLine, QueueLine, Queues } from '../queues/read-queues.ts';
+import type { ReceiverLine, QueueLine, Queues } from './read-queues.ts';
 import { judgeWork, judgeWorkers } from './judge-work.ts';
 
 const QUEUE: QueueLine = {

@@ -1,13 +1,13 @@
 import type { Finding } from '@herald/runtime/findings/finding';
 import * as work from '@herald/store/operators/judge-work';
-import type { Queues } from '../queues/read-queues.ts';
+import type { Queues } from './read-queues.ts';
 
 export function judgeWorkers(queues: Queues): Finding[] {
-  return work.judgeWorkers(toPendingWork(queues)).map(toFinding);
+  return work.judgeWorkers(toPendingWork(queues)).map(work.toFinding);
 }
 
 export function judgeWork(queues: Queues): Finding[] {
-  return work.judgeWork(toPendingWork(queues)).map(toFinding);
+  return work.judgeWork(toPendingWork(queues)).map(work.toFinding);
 }
 
 function toPendingWork({ workers, queues, receivers, failedLately }: Queues): work.PendingWork {
@@ -16,8 +16,4 @@ function toPendingWork({ workers, queues, receivers, failedLately }: Queues): wo
     return { receivers: found.length, deliveries: found.reduce((sum, each) => sum + each.deliveries, 0) };
   };
   return { workers, queues, unanswered: countIn('breaker_open'), stopped: countIn('stopped'), failedLately };
-}
-
-function toFinding({ level, code, text, whatToDo }: work.WorkFinding): Finding {
-  return { level, code, sentence: `${text}; ${whatToDo}` };
 }
