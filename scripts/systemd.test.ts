@@ -1,4 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { findExecutable } from '@herald/test-kit';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
@@ -19,4 +22,27 @@ test.each(['api', 'worker'])('the unit of the %s starts what the build makes, an
   // What ends it may last longer than systemd tries by default.
   expect([settings.get('Restart'), settings.get('StartLimitIntervalSec')]).toEqual(['always', '0']);
   expect(read('docs/operating.md')).toContain(String(settings.get('EnvironmentFile')));
+});
+
+const analyze = findExecutable('systemd-analyze');
+const describeWithSystemd = analyze === undefined ? describe.skip : describe;
+
+describeWithSystemd('with systemd-analyze', () => {
+  test.each(['api', 'worker'])('nothing is wrong with the unit of the %s', (name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'herald-units-'));
+    try {
+      // It looks for the program, which isn't installed here.
+      const unit = read(`ops/systemd/herald-${name}.service`).replace(/(?<=^ExecStart=)\S+/m, process.execPath);
+      const file = join(folder, `herald-${name}.service`);
+      writeFileSync(file, unit);
+      const { status, stderr } = spawnSync(analyze ?? '', ['verify', file], { encoding: 'utf8' });
+      // Of units of the machine it says what it likes.
+      expect({ status, said: stderr.split('\n').filter((line) => line.includes('herald')) }).toEqual({
+        status: 0,
+        said: [],
+      });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 });
