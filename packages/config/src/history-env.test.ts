@@ -16,6 +16,11 @@ test.each<[env: Record<string, string>, retentionMs: number, history: object | u
     2 * HOUR_MS,
     { url: `${URL}?sslmode=verify-full`, retentionMs: 72 * HOUR_MS, keepsBodies: false },
   ],
+  [
+    { HISTORY_URL: 'postgres://u:p%40,@db1:5433,[::1],db3/herald?target_session_attrs=read-write' },
+    HOUR_MS,
+    { url: 'postgres://u:p%40,@db1:5433,[::1],db3/herald?target_session_attrs=read-write' },
+  ],
 ])('%j', (env, retentionMs, history) => {
   expect(read(env)).toMatchObject({ retentionMs, replayRetentionMs: 168 * HOUR_MS, history });
 });
@@ -24,6 +29,12 @@ test.each<[env: Record<string, string>, problem: RegExp]>([
   [{ HISTORY_URL: 'mysql://herald:canary@10.0.0.5/herald' }, /^HISTORY_URL must be a url with a database, such as/],
   [{ HISTORY_URL: 'postgres://herald:canary@10.0.0.5' }, /^HISTORY_URL must be a url with a database/],
   [{ HISTORY_URL: '10.0.0.5' }, /^HISTORY_URL must be a url with a database/],
+  [{ HISTORY_URL: 'postgres://herald:canary@db1,/herald' }, /^HISTORY_URL must be a url with a database/],
+  [{ HISTORY_URL: 'postgres://herald:canary@db1,db2:x/herald' }, /^HISTORY_URL must be a url .* separated by commas/],
+  [
+    { HISTORY_URL: `${URL}?target_session_attrs=writable` },
+    /target_session_attrs is one of any, read-write, read-only/,
+  ],
   [{ HISTORY_RETENTION: '1h' }, /^HISTORY_RETENTION must be at least 1d$/],
   [{ HISTORY_BODIES: 'no' }, /^HISTORY_BODIES must be true or false$/],
   [{ HISTORY_URL: URL, RETENTION: '7d', HISTORY_RETENTION: '2d' }, /^HISTORY_RETENTION must be longer than RETENTION/],

@@ -3,14 +3,21 @@ import { z } from 'zod';
 import { Duration } from './duration.ts';
 
 const DAY_MS = 86_400_000;
+/** Which of several servers is wanted, as libpq knows it; packages/history/src/pool chooses by it. */
+const SESSION_ATTRS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'];
+
 /** How long settled deliveries stay in Redis, with and without a history. */
 const RETENTION_MS = { withHistory: 3_600_000, without: 7 * DAY_MS };
 
-/** As it is: the driver reads its parameters, such as sslmode. */
+/** As it is: the history reads its hosts, and the driver its parameters, such as sslmode. */
 function readUrl(text: string): string | undefined {
-  const url = URL.parse(text);
-  const isWhole =
-    url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== '' && url.pathname.length > 1;
+  const [, before = '', hosts = '', after = ''] =
+    /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)(.*)$/.exec(text) ?? [];
+  const isWhole = hosts.split(',').every((host) => {
+    const url = URL.parse(`${before}${host}${after}`);
+    const attrs = url?.searchParams.get('target_session_attrs') ?? 'any';
+    return url !== null && url.hostname !== '' && url.pathname.length > 1 && SESSION_ATTRS.includes(attrs);
+  });
   return isWhole ? text : undefined;
 }
 
@@ -19,7 +26,8 @@ export const HistoryEnv = z.object({
   HISTORY_URL: ParsedText(
     readUrl,
     'must be a url with a database, such as postgres://herald:password@10.0.0.5:5432/herald?sslmode=verify-full; ' +
-      'percent-encode what is special in its password',
+      'percent-encode what is special in its password; several hosts are separated by commas, and a target_session_attrs ' +
+      `is one of ${SESSION_ATTRS.join(', ')}`,
   ).optional(),
   HISTORY_RETENTION: Duration.refine((ms) => ms >= DAY_MS, 'must be at least 1d').default(90 * DAY_MS),
   HISTORY_BODIES: z

@@ -1,4 +1,4 @@
-import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from './errors.ts';
@@ -12,6 +12,8 @@ export interface PostgresOptions {
   settings?: Readonly<Record<string, string>>;
   /** Writes are on the disk before they are acknowledged, as in production. Default false. */
   fsync?: boolean;
+  /** A standby without a primary, which takes no writes. Default false. */
+  isStandby?: boolean;
 }
 
 export interface RunningPostgres extends AsyncDisposable {
@@ -49,6 +51,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Runn
     if (user.uid !== undefined) await chown(dir, user.uid, user.uid);
     const launch = { ...user, cwd: dir, env: { LC_ALL: 'C', TZ: 'UTC' } };
     await createCluster({ ...launch, name: 'initdb', command: join(folder, 'initdb') }, join(dir, 'data'));
+    if (options.isStandby === true) await writeFile(join(dir, 'data', 'standby.signal'), '');
     const program = { ...launch, name: 'postgres', command: join(folder, 'postgres') };
     let { port, server } = await startServer(program, join(dir, 'data'), options);
     const end = async (signal: NodeJS.Signals) => {
@@ -98,7 +101,7 @@ async function startServer(
     const all = { ...SETTINGS, port: String(port), fsync: fsync ? 'on' : 'off', ...settings };
     const args = ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
     try {
-      const readyWhen = (line: string) => line.includes('database system is ready to accept connections');
+      const readyWhen = (line: string) => /database system is ready to accept (read-only )?connections/.test(line);
       return { port, server: await startProcess({ ...program, args, readyWhen, keptLines: 200 }) };
     } catch (error) {
       // Processes of a killed server end by themselves, a moment after it.

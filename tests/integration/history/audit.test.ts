@@ -156,6 +156,7 @@ test('who may read the history may read what a later migration makes, too', asyn
     '0002_create-audit',
     '0003_create-installation',
     '0004_index-undelivered',
+    '0005_keep-to-owner',
   ]);
   for (const table of ['audit', 'installation']) {
     const { rows } = await pool.query(`SELECT has_table_privilege('only_reads', 'herald.${table}', 'SELECT') AS may`);

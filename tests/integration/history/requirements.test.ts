@@ -8,7 +8,13 @@ import {
 } from '@herald/history/requirements/prepare-history';
 import { startPostgres, type RunningPostgres } from '@herald/test-kit';
 
-const MIGRATIONS = ['0001_create-history', '0002_create-audit', '0003_create-installation', '0004_index-undelivered'];
+const MIGRATIONS = [
+  '0001_create-history',
+  '0002_create-audit',
+  '0003_create-installation',
+  '0004_index-undelivered',
+  '0005_keep-to-owner',
+];
 
 let postgres: RunningPostgres;
 let admin: HistoryPool;

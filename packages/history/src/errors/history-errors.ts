@@ -39,8 +39,9 @@ const STATES: Readonly<Record<string, readonly [fault: HistoryFault, whatToDo?: 
   '23': ['row'],
   '44': ['row'],
   P0: ['row'],
-  // A standby, or a server that was made read-only.
   '25': ['moment'],
+  // A standby, or a server that was made read-only: the next look says which one it is.
+  '25006': ['set-up'],
   // A statement whose name a pooler has forgotten.
   '26': ['set-up'],
   '28': ['set-up', 'HISTORY_URL has a user or an address that PostgreSQL lets in by no rule of its pg_hba.conf'],
@@ -64,11 +65,25 @@ const STATES: Readonly<Record<string, readonly [fault: HistoryFault, whatToDo?: 
   XX: ['row'],
 };
 
+/** A certificate that OpenSSL refuses, or Node for its name. */
+const CERTIFICATE = /^(ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+|(DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|UNABLE_TO_\w+)$/;
+/** What the driver says when the server has no TLS, which the url asks for. */
+const NO_TLS = 'The server does not support SSL connections';
+
+function findTlsProblem(error: unknown): string | undefined {
+  const { message, code } = Object(error) as { message?: unknown; code?: unknown };
+  if (message === NO_TLS) return 'HISTORY_URL asks for TLS; turn it on in PostgreSQL, or leave sslmode out';
+  return CERTIFICATE.test(String(code))
+    ? 'the certificate of the server is none that HISTORY_URL trusts; name its CA in sslrootcert, and the host as the certificate does'
+    : undefined;
+}
+
 const stateOf = (error: pg.DatabaseError) => STATES[error.code ?? ''] ?? STATES[error.code?.slice(0, 2) ?? ''];
 
 export function judgeHistoryError(error: unknown): HistoryFault {
   if (error instanceof HistoryRefusal) return 'set-up';
   if (error instanceof DayGoingError) return 'row';
+  if (findTlsProblem(error) !== undefined) return 'set-up';
   if (error instanceof pg.DatabaseError) return stateOf(error)?.[0] ?? 'bug';
   // A server that can't be reached is an Error of the driver or of Node; a mistake of ours is one of a kind.
   const isPlain = error instanceof Error && (error.name === 'Error' || error.name === 'AggregateError');
@@ -78,7 +93,7 @@ export function judgeHistoryError(error: unknown): HistoryFault {
 /** A sentence about an error that a retry doesn't mend; undefined for one that may pass, such as a server that is away. */
 export function findRefusal(error: unknown): HistoryRefusal | undefined {
   if (error instanceof HistoryRefusal) return error;
-  const whatToDo = error instanceof pg.DatabaseError ? stateOf(error)?.[1] : undefined;
+  const whatToDo = error instanceof pg.DatabaseError ? stateOf(error)?.[1] : findTlsProblem(error);
   if (whatToDo === undefined) return undefined;
   return new HistoryRefusal(`${whatToDo} (${(error as Error).message})`, { cause: error });
 }

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { DayGoingError, HistoryRefusal } from '../errors/history-errors.ts';
-import { inTransaction, withClient, type HistoryPool } from '../pool/create-history-pool.ts';
+import { inTransaction, withClient, type Asking, type HistoryPool } from '../pool/create-history-pool.ts';
 import * as SQL from '../sql/history-sql.ts';
 
 export const DAY_MS = 86_400_000;
@@ -47,9 +47,9 @@ export function partitionName(table: HistoryTable, day: number): string {
 export const startOf = (day: string): number => Date.parse(day.replace(/(....)(..)(..)/, '$1-$2-$3'));
 
 /** Every table of a day, the oldest of each kind first. */
-export async function listDayTables(client: Pick<ClientBase, 'query'>): Promise<readonly DayTable[]> {
-  const { rows } = await client.query<Pick<DayTable, 'name' | 'state'>>(SQL.LIST_DAY_TABLES);
-  return rows.flatMap(({ name, state }) => {
+export async function listDayTables(client: Asking): Promise<readonly DayTable[]> {
+  const { rows } = await client.query(SQL.LIST_DAY_TABLES);
+  return (rows as Pick<DayTable, 'name' | 'state'>[]).flatMap(({ name, state }) => {
     const table = HISTORY_TABLES.find((each) => name.startsWith(`${each}_`));
     const day = startOf(name.slice(-8)) / DAY_MS;
     return table === undefined || Number.isNaN(day) ? [] : [{ name, table, day, state }];

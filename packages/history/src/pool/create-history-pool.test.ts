@@ -24,6 +24,6 @@ test('a server that goes in the packet in which it opened the connection fails t
     onError: () => undefined,
   });
   await expect(withClient(pool, true, (client) => client.query('SELECT 1'))).rejects.toThrow('not queryable');
-  expect(pool.totalCount).toBe(0);
+  expect(pool.countOpen()).toBe(0);
   await pool.end();
 });

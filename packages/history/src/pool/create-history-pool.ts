@@ -1,7 +1,10 @@
 import pg from 'pg';
+import { HistoryRefusal } from '../errors/history-errors.ts';
+import { READ_SERVER_KIND } from '../sql/history-sql.ts';
+import { readClientConfig, readHistoryUrl, type ServerKind, type Wish } from './history-url.ts';
 
 export type HistoryPoolOptions = {
-  /** `HISTORY_URL` */
+  /** `HISTORY_URL`. Several hosts are tried one after the other. */
   readonly url: string;
   /** By this name PostgreSQL lists its connections. */
   readonly name: string;
@@ -27,13 +30,66 @@ const types: pg.CustomTypesConfig = {
 };
 
 /**
- * Connections to PostgreSQL. None is opened before the first statement. They ask for no setting when they are opened: a
- * pooler in front of PostgreSQL refuses that. Transactions set their limits themselves.
+ * Connections to PostgreSQL, to the first of the hosts that will do. None is opened before the first statement. They ask
+ * for no setting when they are opened: a pooler in front of PostgreSQL refuses that. Transactions set their limits
+ * themselves.
+ * @throws HistoryRefusal when the url can't be understood
  */
 export function createHistoryPool(options: HistoryPoolOptions) {
-  const { url, name, connections, statementLimitMs, connectLimitMs = CONNECT_LIMIT_MS, onError, cutOff } = options;
+  const { hosts, wishes } = readHistoryUrl(options.url);
+  const pools = hosts.map((host) => openPool(host, options));
+  const kinds = new WeakMap<pg.PoolClient, ServerKind>();
+  /** The host that served last: one that is gone may take long to say so. */
+  let current = 0;
+
+  const connectTo = async (pool: pg.Pool, wish: Wish | undefined): Promise<pg.PoolClient> => {
+    const client = await pool.connect();
+    if (!wish) return client;
+    try {
+      const kind = kinds.get(client) ?? (await readKind(client));
+      kinds.set(client, kind);
+      if (wish(kind)) return client;
+      throw new Error(`it is ${describeKind(kind)}, and target_session_attrs asks for another`);
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  };
+  const connect = async (): Promise<pg.PoolClient> => {
+    const failures: unknown[] = [];
+    const tried: string[] = [];
+    for (const wish of wishes ?? [undefined]) {
+      const all = [...pools.entries()];
+      for (const [index, pool] of [...all.slice(current), ...all.slice(0, current)]) {
+        try {
+          return await connectTo(pool, wish);
+        } catch (error) {
+          // None of its connections was free: another host would get more than its share.
+          if (pools.length === 1 || pool.totalCount >= options.connections) throw error;
+          failures.push(error);
+          tried.push(new URL(hosts[index] ?? '').host);
+        }
+        if (current === index) current = (index + 1) % pools.length;
+      }
+    }
+    throw findTold(failures, tried);
+  };
+  return {
+    connect,
+    query: <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
+      withClient({ connect }, true, (client) => client.query<Row>(text, values)),
+    end: async () => {
+      await Promise.all(pools.map((pool) => pool.end()));
+    },
+    /** Connections that are open. */
+    countOpen: () => pools.reduce((sum, pool) => sum + pool.totalCount, 0),
+  };
+}
+export type HistoryPool = ReturnType<typeof createHistoryPool>;
+
+function openPool(host: string, options: HistoryPoolOptions): pg.Pool {
+  const { name, connections, statementLimitMs, connectLimitMs = CONNECT_LIMIT_MS, onError, cutOff } = options;
   const pool = new pg.Pool({
-    connectionString: url,
     application_name: name,
     max: connections,
     connectionTimeoutMillis: connectLimitMs,
@@ -41,6 +97,12 @@ export function createHistoryPool(options: HistoryPoolOptions) {
     query_timeout: statementLimitMs + 1_000,
     keepAlive: true,
     types,
+    // Read anew for each connection: passwords and certificates change while this process runs.
+    Client: class extends pg.Client {
+      constructor(given?: pg.ClientConfig) {
+        super({ ...given, ...readClientConfig(host) });
+      }
+    },
   });
   pool.on('error', onError);
   // The statement under way fails with a lost connection; between two statements, the next one does. The pool listens only
@@ -49,8 +111,30 @@ export function createHistoryPool(options: HistoryPoolOptions) {
   if (cutOff) endWith(pool, cutOff);
   return pool;
 }
-export type HistoryPool = ReturnType<typeof createHistoryPool>;
+
+const describeKind = ({ isStandby, isReadOnly }: ServerKind) =>
+  isStandby ? 'a standby' : `a primary${isReadOnly ? ' that takes no writes' : ''}`;
+
+async function readKind(client: pg.PoolClient): Promise<ServerKind> {
+  type Row = { is_standby: boolean; is_read_only: boolean };
+  const { rows } = await client.query<Row>(READ_SERVER_KIND);
+  return { isStandby: rows[0]?.is_standby === true, isReadOnly: rows[0]?.is_read_only === true };
+}
+
+/**
+ * What one of several hosts has answered; otherwise why none will do.
+ * @param hosts their urls, in the order of the failures
+ */
+function findTold(failures: readonly unknown[], tried: readonly string[]): unknown {
+  const answer = failures.find((error) => error instanceof pg.DatabaseError || error instanceof HistoryRefusal);
+  if (answer !== undefined) return answer;
+  const reasons = failures.map((error, index) => `${tried[index] ?? ''}: ${(error as Error).message}`);
+  return new Error(`no host of HISTORY_URL will do: ${[...new Set(reasons)].join('; ')}`);
+}
+
 type Connecting = Pick<HistoryPool, 'connect'>;
+/** A connection, or all of them. */
+export type Asking = { query(text: string): Promise<{ rows: unknown[] }> };
 
 /**
  * Hands a connection to `work`, which alone uses it meanwhile.

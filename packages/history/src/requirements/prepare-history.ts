@@ -97,7 +97,8 @@ export type HistoryStatus = Awaited<ReturnType<typeof readHistoryStatus>>;
  * @throws HistoryRefusal when it is none that this release can use
  */
 export async function lookAtHistory(client: Pick<ClientBase, 'query'>, use: 'read' | 'write'): Promise<HistoryState> {
-  type Server = { number: number; name: string; encoding: string; is_read_only: boolean };
+  type Kind = { is_standby: boolean; is_read_only: boolean };
+  type Server = Kind & { number: number; name: string; encoding: string; address: string | null };
   const server = (await client.query<Server>(SQL.READ_SERVER)).rows[0];
   if (!server || server.number < OLDEST_VERSION * 10_000) {
     throw new HistoryRefusal(
@@ -105,7 +106,8 @@ export async function lookAtHistory(client: Pick<ClientBase, 'query'>, use: 'rea
     );
   }
   if (use === 'write' && server.is_read_only) {
-    throw new HistoryRefusal('HISTORY_URL leads to a PostgreSQL that takes no writes, such as a standby');
+    const reason = server.is_standby ? STANDBY : READ_ONLY;
+    throw new HistoryRefusal(`HISTORY_URL leads to ${server.address ?? 'a server'}, which ${reason}`);
   }
   const { rows } = await client.query<{ name: string }>(SQL.LIST_TABLES, [SCHEMA]);
   const tables = rows.map(({ name }) => name);
@@ -126,6 +128,9 @@ export async function lookAtHistory(client: Pick<ClientBase, 'query'>, use: 'rea
   return { serverVersion: server.name, missing: known.filter((name) => !ran.includes(name)), ran };
 }
 
+const STANDBY =
+  'is a standby and takes no writes; name the primary, or all servers with target_session_attrs=read-write';
+const READ_ONLY = 'takes no writes, as its default_transaction_read_only says';
 const FOREIGN = `the schema ${SCHEMA} of HISTORY_URL's database isn't a history of Herald; give it a database of its own`;
 const EMPTY =
   'the database of HISTORY_URL is empty, and this data has a history; correct HISTORY_URL, or run "herald history adopt" to begin a new one';

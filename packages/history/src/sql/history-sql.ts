@@ -267,11 +267,14 @@ DELETE FROM herald.audit WHERE id IN (SELECT id FROM herald.audit WHERE id < $1 
 
 // What the database is.
 
-/** One row: the server's version, such as 150003, and by its own name; its encoding; whether it takes no writes. */
+/** One row: whether it is a standby, and whether it takes no writes. */
+const KIND = `pg_is_in_recovery() AS is_standby, current_setting('transaction_read_only') = 'on' AS is_read_only`;
+export const READ_SERVER_KIND = `SELECT ${KIND}`;
+/** One row: also the server's version, such as 150003, and by its own name; its encoding; its address, unless it has none. */
 export const READ_SERVER = `
 SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name,
-  current_setting('server_encoding') AS encoding,
-  pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS is_read_only`;
+  current_setting('server_encoding') AS encoding, ${KIND},
+  host(inet_server_addr()) || ':' || inet_server_port() AS address`;
 
 /** $1: name of a schema. One row when it exists. */
 export const FIND_SCHEMA = 'SELECT oid FROM pg_namespace WHERE nspname = $1';
