@@ -210,6 +210,17 @@ test('what is counted of a trail is what it has', async () => {
   expect(await redis.xlen(keys.audit)).toBe(100);
 });
 
+test('whoever is counted with entries that are gone is forgotten, and the trail goes on', async () => {
+  const [workspaceId = ''] = neighbours(1);
+  await addMany(100, { workspaceId });
+  const { redis, keyspace } = stores;
+  const { auditOwners } = keyspace.of(workspaceId);
+  await redis.zadd(auditOwners, 1_000, 'ws_without_entries');
+  await addMany(5, { workspaceId });
+  expect(await redis.zscore(auditOwners, 'ws_without_entries')).toBeNull();
+  expect(await targetsOf(workspaceId)).toHaveLength(100);
+});
+
 test.each(['audit', 'auditOwners', 'auditIds'] as const)(
   'when %s is damaged, nothing of an entry is written',
   async (name) => {

@@ -6,23 +6,33 @@ const NEVER_MS = 500;
 test.each(['request', 'background'] as const)('a client for %s that ended by itself connects again', async (use) => {
   await using server = await startRedis();
   let reconnects = 0;
-  const redis = await connectRedis({
-    target: { kind: 'single', url: server.url },
-    use,
-    name: 'test',
-    onError: () => undefined,
-    onReconnect: () => {
-      reconnects++;
-    },
+  const connect = (onReconnect?: () => void) =>
+    connectRedis({
+      target: { kind: 'single', url: server.url },
+      use,
+      name: 'test',
+      onError: () => undefined,
+      ...(onReconnect && { onReconnect }),
+    });
+  const redis = await connect(() => {
+    reconnects++;
   });
   redis.disconnect(); // as the client does to itself when it hears of a failover while it connects
   await waitFor('it to be back', () => reconnects === 1);
   expect(await redis.ping()).toBe('PONG');
 
   await closeRedis(redis);
+  // One that is closed when it is about to do so doesn't.
+  const closed = await connect();
+  const hasEnded = new Promise<void>((resolve) => closed.once('end', resolve));
+  closed.disconnect();
+  await hasEnded;
+  await closeRedis(closed);
+  let attempts = 0;
+  closed.on('connecting', () => attempts++);
   await new Promise((resolve) => setTimeout(resolve, NEVER_MS));
-  expect(redis.status).toBe('end');
-  expect(reconnects).toBe(1);
+  expect([redis.status, closed.status]).toEqual(['end', 'end']);
+  expect([reconnects, attempts]).toEqual([1, 0]);
 });
 
 test('a client tells of each connection that fails after the first, and once it is closed nothing waits for it', async () => {
