@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { defineScript } from '@herald/store/scripts/script';
@@ -53,6 +54,11 @@ async function compareWithKnown(
     mended: [...known].filter((name) => !found.has(name)),
   };
 }
+
+test('docs/testing.md says how many scripts and scenes there are', () => {
+  const text = readFileSync('docs/testing.md', 'utf8').replaceAll(/\s+/g, ' ');
+  expect(text).toContain(`${scripts.length} of them, in ${SCENES.length} scenes`);
+});
 
 test('every script that the code runs has a scene, in which one that writes does write', () => {
   const staged = new Set(SCENES.map(({ script }) => script));
