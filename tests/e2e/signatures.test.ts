@@ -95,7 +95,7 @@ test('an attempt names the keys that signed it, in a rotation both, the address,
   expect(attempts).toMatchObject([
     {
       address: '127.0.0.1',
-      keyIds: [secret, registered.secret].map((each) => sha256(each).slice(0, 8)),
+      keyIds: [secret, registered.secret].map((each) => sha256(each).slice(0, 6)),
       answerDigest: sha256(answer).slice(0, 32),
     },
   ]);

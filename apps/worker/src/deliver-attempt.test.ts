@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createSigningKey, newSigningSecret, type AttemptOutcome, type Delivery } from '@herald/core';
+import { createSigningKey, digestOf, newSigningSecret, type AttemptOutcome, type Delivery } from '@herald/core';
 import type { SendRequest } from '@herald/egress/create-sender';
 import type { Tracing } from '@herald/runtime/tracing/create-tracing';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
@@ -113,7 +113,9 @@ test.each([
   { answer: 'cut canary-7c1', shown: 'cut [authorization]' },
   { answer: 'cut canary-', shown: 'cut canary-' },
 ])('of the answer $answer is kept $shown', ({ answer, shown }) => {
-  expect(hideOwnHeaders(responded(answer), own)).toEqual(responded(shown));
+  // What is hidden of it is in its digest still.
+  const more = answer === shown ? {} : { digest: digestOf(answer) };
+  expect(hideOwnHeaders(responded(answer), own)).toEqual({ ...responded(shown), ...more });
 });
 
 test('the headers of an answer are treated like its body', () => {

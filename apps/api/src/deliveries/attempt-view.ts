@@ -67,8 +67,8 @@ export const AttemptView = z
       .array(z.string())
       .meta({
         description:
-          'Ids of the signing secrets that were used: the first 8 hexadecimal digits of the SHA-256 of the secret as it was shown. During a rotation first the new one, then the former one, which made `x-service-signature`.',
-        examples: [['5f2a90c1']],
+          'Ids of the signing secrets that were used: the first 6 hexadecimal digits of the SHA-256 of the secret as it was shown. During a rotation first the new one, then the former one, which made `x-service-signature`.',
+        examples: [['5f2a90']],
       })
       .exactOptional(),
     answerDigest: z

@@ -2666,9 +2666,9 @@ export interface components {
              */
             address?: string;
             /**
-             * @description Ids of the signing secrets that were used: the first 8 hexadecimal digits of the SHA-256 of the secret as it was shown. During a rotation first the new one, then the former one, which made `x-service-signature`.
+             * @description Ids of the signing secrets that were used: the first 6 hexadecimal digits of the SHA-256 of the secret as it was shown. During a rotation first the new one, then the former one, which made `x-service-signature`.
              * @example [
-             *       "5f2a90c1"
+             *       "5f2a90"
              *     ]
              */
             keyIds?: string[];

@@ -245,7 +245,7 @@ export function newSigningSecret(): string {
 
 /** A secret prepared for signing: to prepare a key costs Node five times as much as to use it. */
 export type SigningKey = {
-  /** Tells secrets apart, and lets nobody sign: the first 8 hexadecimal digits of the SHA-256 of the secret as shown. */
+  /** Tells secrets apart, and lets nobody sign: the first 6 hexadecimal digits of the SHA-256 of the secret as shown. */
   readonly id: string;
   /** For `x-service-signature`: the UTF-8 bytes of the secret as shown. */
   readonly service: KeyObject;
@@ -255,7 +255,7 @@ export type SigningKey = {
 
 export function createSigningKey(secret: string): SigningKey {
   return {
-    id: createHash('sha256').update(secret).digest('hex').slice(0, 8),
+    id: createHash('sha256').update(secret).digest('hex').slice(0, 6),
     service: createSecretKey(secret, 'utf8'),
     standard: createSecretKey(secret.slice(PREFIX.length), 'base64'),
   };

@@ -71,15 +71,20 @@ export function readAttempt(text: string): AttemptRecord {
 /** What proves where an attempt went and who signed it. */
 type Proof = { readonly [Name in 'address' | 'keyIds']: AttemptRecord[Name] | undefined };
 
-/** In few bytes, since every delivery pays for them: the address in base64url, a blank, and the ids of the keys. */
+/**
+ * In few bytes, since every delivery pays for them, in base64url: the address (4 or 16), then three of each key. There are
+ * two keys at most, so their number follows from the length.
+ */
 export function writeProof({ address, keyIds = [] }: Proof): string | undefined {
   const bytes = address === undefined ? undefined : toBytes(address);
-  return bytes && `${bytes.toString('base64url')} ${keyIds.join(',')}`;
+  return bytes && Buffer.concat([bytes, Buffer.from(keyIds.join(''), 'hex')]).toString('base64url');
 }
 
 export function readProof(text: string): Pick<AttemptRecord, 'address' | 'keyIds'> {
-  const [packed = '', keys = ''] = text.split(' ');
-  return { address: toAddress(Buffer.from(packed, 'base64url')), keyIds: keys === '' ? [] : keys.split(',') };
+  const bytes = Buffer.from(text, 'base64url');
+  const addressBytes = bytes.length < 16 ? 4 : 16;
+  const keys = bytes.subarray(addressBytes).toString('hex');
+  return { address: toAddress(bytes.subarray(0, addressBytes)), keyIds: keys.match(/.{6}/g) ?? [] };
 }
 
 /** The digest of an answer: that which is stored, or, of one that was recorded with a proof, that of what is kept of it. */

@@ -24,7 +24,7 @@ export const FIRST_ATTEMPT_FIELDS: readonly string[] = [FIRST_ATTEMPT, ...FIRST_
 
 /** With a longer value, Redis would turn the whole record into a table (hash-max-listpack-value). */
 const LIMIT_BYTES = 64;
-const FACTS = /^(-?\d+) (\d+)(?: (?:(\d+)|([a-z_]+))(?: ([\w-]+ [\da-f,]*))?)?$/;
+const FACTS = /^(-?\d+) (\d+)(?: (?:(\d+)|([a-z_]+))(?: ([\w-]{10}|[\w-]{14}|[\w-]{26}|[\w-]{30}))?)?$/;
 
 /**
  * An attempt as fields of its delivery's record: [name, value, ...], `a` first. Undefined when it doesn't fit there.
