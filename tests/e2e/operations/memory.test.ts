@@ -53,8 +53,14 @@ test('a workspace that is full is refused item by item, until an operator frees 
   expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('name at least one of') as string });
   const counted = await run('deliveries', 'purge', '--receiver', id, '--json');
   expect(JSON.parse(counted.stdout)).toEqual({ deliveries: 3, pending: 3, isDone: false });
-  const canceled = await run('deliveries', 'cancel', '--task', task.id, '--event', 'task.check_in', '--yes');
-  expect(canceled.stdout).toBe('3 deliveries canceled, of which 3 were pending.');
+  const cancel = ['deliveries', 'cancel', '--task', task.id, '--event', 'task.check_in'];
+  expect((await run(...cancel)).stdout).toBe('3 deliveries would be canceled. --yes does it.');
+  const canceled = await run(...cancel, '--yes');
+  expect(canceled.stdout).toMatch(/^3 deliveries canceled, and that is all of them; /);
+  // Nothing is left that could be canceled, though all of it is still there.
+  expect((await run(...cancel)).stdout).toBe('0 deliveries would be canceled. --yes does it.');
+  const delivered = await run(...cancel, '--status', 'delivered');
+  expect(delivered).toMatchObject({ code: 1, stderr: expect.stringContaining('leave --status out') as string });
   const { text: canceledBefore } = await full.request('GET', '/api/public/deliveries');
   await herald.executor.report(task.id, DONE);
   const purged = await run('deliveries', 'purge', '--receiver', id, '--status', 'canceled', '--yes', '--json');

@@ -165,17 +165,19 @@ ${examples(
 )}`,
       )
       .action(async ({ json, yes, ...filter }: JsonOption & DropFilter & { readonly yes?: true }, command: Command) => {
+        if (mode === 'cancel' && filter.status !== undefined && filter.status !== 'pending')
+          command.error('error: only what is pending can be canceled; leave --status out');
         if (Object.keys(filter).length === 0)
           command.error('error: name at least one of --workspace, --receiver, --task, --status, --event, --before');
         await using herald = await openHerald();
         const { redis, keyspace, config } = herald;
         const retention = createDeliveryRetention(config.retentionMs, config.history !== undefined);
+        const wanted = mode === 'cancel' ? { ...filter, status: 'pending' as const } : filter;
         const run = async (as: DropMode) => {
           const progress = startProgress('looking at deliveries {bar} {percentage}%');
           const deps = { redis, keyspace, retention, now, onProgress: progress.show };
-          return await dropDeliveries(deps, filter, as).finally(progress.stop);
+          return await dropDeliveries(deps, wanted, as).finally(progress.stop);
         };
-        const wanted = mode === 'cancel' ? { ...filter, status: 'pending' as const } : filter;
         const report = await run(yes ? mode : 'count');
         if (yes) {
           const { workspace } = filter;
@@ -186,13 +188,17 @@ ${examples(
           });
         }
         if (json) output.json({ ...report, isDone: yes === true });
-        else if (yes)
+        else if (mode === 'cancel')
           output.line(
-            `${countOf(report.deliveries, 'delivery')} ${mode === 'cancel' ? 'canceled' : 'deleted'}, of which ${report.pending} were pending.`,
+            yes
+              ? `${countOf(report.deliveries, 'delivery')} canceled, and that is all of them; a request that was under way may still arrive.`
+              : `${countOf(report.deliveries, 'delivery')} would be canceled. --yes does it.`,
           );
         else
           output.line(
-            `${countOf(report.deliveries, 'delivery')} would be ${mode === 'cancel' ? 'canceled' : 'deleted'}, of which ${report.pending} are pending. --yes does it.`,
+            yes
+              ? `${countOf(report.deliveries, 'delivery')} deleted, and that is all of them; ${report.pending} were pending.`
+              : `${countOf(report.deliveries, 'delivery')} would be deleted, of which ${report.pending} are pending. --yes does it.`,
           );
       });
   }

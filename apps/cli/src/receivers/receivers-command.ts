@@ -6,7 +6,9 @@ import {
   type EventName,
   type WorkspaceId,
 } from '@herald/core';
+import { createFindGroups } from '@herald/store/endpoints/find-groups';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { countOf } from '@herald/runtime/text/count-of';
 import { Command, Option } from 'commander';
 import { examples, type CommandDeps, type JsonOption } from '../context/command-deps.ts';
 import { findOwner, type Herald } from '../context/open-herald.ts';
@@ -97,7 +99,10 @@ export function createReceiversCommand({ openHerald, output, recordAct, startPro
       const isLocked = lock === true || wasLocked;
       if (json) output.json({ id, enabled: false, locked: isLocked, changed: isChanged });
       else if (!isChanged) output.line(`${id} is ${isLocked ? 'locked' : 'disabled'} already; nothing was changed.`);
-      else output.line(`${lock ? 'Locked' : 'Disabled'} ${id}. ${consequenceOf(id, lock === true)}`);
+      else {
+        const waiting = await countWaiting(herald, workspaceId, id);
+        output.line(`${lock ? 'Locked' : 'Disabled'} ${id}. ${consequenceOf(id, lock === true)}${untilDone(waiting)}`);
+      }
     });
   receivers
     .command('enable')
@@ -174,6 +179,18 @@ function consequenceOf(id: EndpointId, isLocked: boolean): string {
     ? 'only "herald receivers enable" lifts the lock. A customer may still remove a locked receiver, and register its url again'
     : '"herald receivers enable" undoes this, and so can its customer; --lock keeps him from it';
   return `Its pending deliveries end as canceled; ${undone}. ${bringBack(id)}`;
+}
+
+/** What still waits for a receiver; of a callback others wait in the same group. */
+async function countWaiting(herald: Herald, workspaceId: WorkspaceId, id: EndpointId): Promise<number> {
+  if (isCallbackId(id)) return 0;
+  const [group] = await createFindGroups(herald)([{ workspaceId, group: id }]);
+  return group?.waiting ?? 0;
+}
+
+function untilDone(waiting: number): string {
+  if (waiting === 0) return '';
+  return `. ${countOf(waiting, 'delivery')} still to end, by a worker: "herald queues" shows what is left; enabled before that, the rest is sent`;
 }
 
 /** What it missed: a replay is for receivers only. */
