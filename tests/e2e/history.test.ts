@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { runCli } from '../support/run-cli.ts';
 import { scrape } from '../support/metrics.ts';
 import type { HeraldProcess } from '../support/start-herald-process.ts';
+import { shardKeys } from '../support/delivery-state.ts';
 import { startHerald, type Herald } from '../support/start-herald.ts';
 
 import.meta.jest.setTimeout(60_000);
@@ -134,6 +135,15 @@ test('customers read, redeliver and erase what has moved; while PostgreSQL is aw
   });
   expect(await workspace.request('POST', `/api/public/deliveries/${id}/redeliver`)).toMatchObject({ status: 409 });
   await waitFor('all to have moved', async () => (await waiting()) === 0);
+
+  // The platform erases all of the workspace, of which Redis has forgotten a Task.
+  await herald.redis.del(shardKeys().task(taskIds[0] ?? ''));
+  expect(await herald.askAsPlatform('DELETE', workspace.id, 200)).toMatchObject({ erased: true });
+  const { key } = (await herald.askAsPlatform('POST', `${workspace.id}/keys`, 201, {})) as { key: string };
+  for (const each of shown) {
+    const { body } = await herald.request('GET', `/api/public/deliveries/${each.id}`, { key });
+    expect(body).toMatchObject({ status: 'delivered', request: { body: null, bodyGone: 'erased' } });
+  }
 }, 60_000);
 
 test('the CLI tells what there is, and has nothing to migrate', async () => {

@@ -492,7 +492,10 @@ describe('days', () => {
       await cutOff(partitionName('deliveries', today - 40));
       expect(await findWord('canary')).toHaveLength(6);
       const eraser = createHistoryEraser({ pool: history.pool, limitMs: 5_000, onUnavailable: () => undefined });
+      await expect(eraser.listUnerased('ws_erase', 10)).resolves.toEqual([task.id]);
+      await expect(eraser.listUnerased('ws_other', 10)).resolves.toEqual([]);
       await expect(eraser.eraseTask('ws_erase', task.id, START)).resolves.toBe(START);
+      await expect(eraser.listUnerased('ws_erase', 10)).resolves.toEqual([]);
       await expect(findWord('canary')).resolves.toEqual([]);
       await expect(eraser.eraseTask('ws_erase', 'task_unknown', START)).resolves.toBeUndefined();
     } finally {

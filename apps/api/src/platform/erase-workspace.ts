@@ -1,4 +1,4 @@
-import { DomainError, type ListPlace, type TaskId, type WorkspaceId } from '@herald/core';
+import { DomainError, NotFoundError, type ListPlace, type TaskId, type WorkspaceId } from '@herald/core';
 import type { ApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import type { BindingStore } from '@herald/store/bindings/binding-store';
 import type { ErasableHistory } from '@herald/store/erasing/payload-eraser';
@@ -28,6 +28,9 @@ const AT_ONCE = 10;
 /** Tasks that are looked at together. */
 const LOOK = 200;
 
+/** It has expired meanwhile, with all that it held. */
+const isGone = (error: unknown) => error instanceof NotFoundError;
+
 /**
  * Ends a workspace and erases what it held, as far as one request gets. First its keys and links, so that nothing comes
  * from it any more; then its receivers and bindings, so that nothing goes to it; then each Task, canceled if it is open.
@@ -40,9 +43,11 @@ export function createEraseWorkspace(deps: EraseWorkspaceDeps) {
   const erase = async (workspaceId: WorkspaceId, taskId: TaskId, isOpen: boolean): Promise<void> => {
     if (isOpen) {
       const [result] = await acceptTransitions([{ taskId, report: { type: 'canceled' }, workspaceId }]);
-      if (result instanceof DomainError) throw result;
+      if (result instanceof DomainError && !isGone(result)) throw result;
     }
-    await erasePayloads(workspaceId, taskId);
+    await erasePayloads(workspaceId, taskId).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+    });
   };
 
   return async function eraseWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<WorkspaceErasure> {
