@@ -1,5 +1,5 @@
 import type { Finding } from '@herald/runtime/findings/finding';
-import * as work from '@herald/store/operators/judge-work';
+import * as work from '@herald/store/backlog/judge-work';
 import type { Queues } from './read-queues.ts';
 
 export function judgeWorkers(queues: Queues): Finding[] {

@@ -1,4 +1,4 @@
-import type { PendingWork } from '@herald/store/operators/judge-work';
+import type { PendingWork } from '@herald/store/backlog/judge-work';
 import type { ServiceState } from '@herald/store/service-state/create-service-state-reader';
 import type { SeenProcess } from '@herald/store/shards/process-presence';
 import { ARRIVAL_BINS } from '@herald/store/stats/attempt-fields';
