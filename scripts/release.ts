@@ -10,12 +10,25 @@ const root = join(import.meta.dirname, '..');
 const run = (program: string, ...args: readonly string[]) =>
   execFileSync(program, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
 
-// npm runs this as the script "version", when package.json has the new version, and as "postversion", when it has
-// committed and tagged what is staged.
+const readVersion = () => (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
+
+// `npm run release -- minor`. npm runs this again, as the script "version", when package.json has the new version, and
+// commits and tags what that stages.
 try {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  if (process.argv[2] === 'next') beginNext(version);
-  else stage(version);
+  const [step, ...more] = process.argv.slice(2);
+  if (step === 'stage') {
+    stage(readVersion());
+  } else {
+    run(
+      'npm',
+      'version',
+      ...(step === undefined ? [] : [step, ...more]),
+      '--ignore-scripts=false',
+      '--message',
+      'Release %s',
+    );
+    beginNext(readVersion());
+  }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

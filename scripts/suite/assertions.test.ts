@@ -10,6 +10,7 @@ const TESTS = ['{packages,apps}/*/src/**/*.test.{ts,tsx}', '{scripts,chaos,bench
 const PAUSES: Readonly<Record<string, readonly [times: number, why: string]>> = {
   'apps/worker/src/maintenance.test.ts': [1, 'a timer that was left would have fired in this time'],
   'chaos/run-plan.test.ts': [1, 'one step takes longer than the others'],
+  'packages/queue/src/worker/slots.test.ts': [1, 'gives the event loop a rest'],
   'tests/e2e/documents/follow-guide.ts': [1, 'asks again and again'],
   'tests/e2e/fleet/limit.test.ts': [1, 'a receiver takes its time'],
   'tests/e2e/revocation.test.ts': [1, 'the documented bound'],

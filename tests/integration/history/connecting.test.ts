@@ -260,7 +260,7 @@ default_pool_size = 8
     await Promise.all(
       [pool, other, pool, other].flatMap((each) => [
         createHistoryReader({ ...deps, pool: each }).list({
-          workspaceId: `ws_${Math.random()}`,
+          workspaceId: 'ws_nobody',
           status: 'failed',
           limit: 3,
         }),
