@@ -44,7 +44,7 @@ import { currentRequestId, withRequestId } from './http/request-id.ts';
 import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createListeners } from './listening/create-listeners.ts';
 import { createTellListeners } from './listening/create-tell-listeners.ts';
-import { createPriceLists } from './rate-limit/price-lists.ts';
+import { createPriceLists } from './http/price-lists.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
 import { createOperatorDeps } from './operators/create-operator-deps.ts';
 import { createConsoleDeps } from './portal-links/create-console-deps.ts';

@@ -12,7 +12,7 @@ import { enqueuePending } from '@herald/store/shards/enqueue-pending';
 import { takeOverKey, takeUpgradeLease } from '@herald/store/upgrade/take-over-data';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
-import { createSpend } from '../../../apps/api/src/rate-limit/price-lists.ts';
+import { createSpend } from '../../../apps/api/src/http/price-lists.ts';
 import type { MoveDeps } from '../../../apps/cli/src/shards/reshard/move-records.ts';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
 import { moveTrail } from '../../../apps/cli/src/shards/reshard/move-trail.ts';

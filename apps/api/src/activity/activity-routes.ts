@@ -2,7 +2,7 @@ import { namedEndpoint, NameEndpoint, NotFoundError } from '@herald/core';
 import type { ActivityReader } from '@herald/store/activity/activity-reader';
 import { z } from 'zod';
 import { workspaceOf } from '../http/request-state.ts';
-import { operation, type KeyedRouteTable } from '../routing/operation.ts';
+import { operation, type KeyedRouteTable } from '../http/operation.ts';
 
 export type ActivityRoutesDeps = { readonly activity: ActivityReader };
 

@@ -7,8 +7,8 @@ import { bearerTokenOf } from '../http/bearer-token.ts';
 import { HttpFault } from '../http/problem.ts';
 import { DATA_AWAY } from '../http/refuse-unreachable-data.ts';
 import { admit, stateOf, type Caller } from '../http/request-state.ts';
-import type { Steps } from '../routing/create-router.ts';
-import { isForPortalLinks, type Operation, type RouteTable } from '../routing/operation.ts';
+import type { Steps } from '../http/create-router.ts';
+import { isForPortalLinks, type Operation, type RouteTable } from '../http/operation.ts';
 import type { FailureLimiter } from './failure-limiter.ts';
 
 export type JudgeAccessDeps = {

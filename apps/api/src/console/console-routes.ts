@@ -2,7 +2,7 @@ import { Router, type Request, type RequestHandler, type Response } from 'expres
 import { HttpFault } from '../http/problem.ts';
 import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
 import { atRoute } from '../http/request-state.ts';
-import { refuseOtherMethods } from '../routing/create-router.ts';
+import { refuseOtherMethods } from '../http/create-router.ts';
 import type { BuiltFile, BuiltFiles } from './built-files.ts';
 
 /** A file under this path has a hash of its content in its name. */

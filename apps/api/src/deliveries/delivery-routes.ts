@@ -3,8 +3,8 @@ import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { readCursor } from '../http/cursor.ts';
 import { workspaceOf } from '../http/request-state.ts';
-import type { PriceLists } from '../rate-limit/price-lists.ts';
-import { NoBody, operation, type KeyedRouteTable } from '../routing/operation.ts';
+import type { PriceLists } from '../http/price-lists.ts';
+import { NoBody, operation, type KeyedRouteTable } from '../http/operation.ts';
 import { toAttemptView } from './attempt-view.ts';
 import {
   DeliveryPage,

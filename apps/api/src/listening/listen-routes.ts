@@ -5,7 +5,7 @@ import type { PortalLinkStore } from '@herald/store/portal-links/portal-link-sto
 import { z } from 'zod';
 import { bearerTokenOf } from '../http/bearer-token.ts';
 import { callerOf, workspaceOf } from '../http/request-state.ts';
-import { operation, SENT, type KeyedRouteTable } from '../routing/operation.ts';
+import { operation, SENT, type KeyedRouteTable } from '../http/operation.ts';
 import type { Listeners } from './create-listeners.ts';
 
 export type ListenRoutesDeps = {

@@ -14,7 +14,7 @@ import { PLATFORM_ROUTES } from '../platform/platform-routes.ts';
 import { LOCK_ROUTES } from '../receivers/lock-routes.ts';
 import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
-import type { RouteTable } from '../routing/operation.ts';
+import type { RouteTable } from '../http/operation.ts';
 import { TASK_ROUTES } from '../tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
 import { describeOperation } from './describe-operation.ts';

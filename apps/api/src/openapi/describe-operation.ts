@@ -11,7 +11,7 @@ import {
 } from '@herald/core';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import { isForPortalLinks, type Operation, type RouteTable } from '../routing/operation.ts';
+import { isForPortalLinks, type Operation, type RouteTable } from '../http/operation.ts';
 import { headerRef, RATE_LIMIT_HEADERS, type HeaderName } from './headers.ts';
 import { OTHER_PROBLEM, problemResponses } from './problem-responses.ts';
 

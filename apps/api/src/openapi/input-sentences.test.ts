@@ -13,9 +13,9 @@ import { STATS_ROUTES } from '../stats/stats-routes.ts';
 import { LOCK_ROUTES } from '../receivers/lock-routes.ts';
 import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
-import { judgeQuery } from '../routing/judge-query.ts';
-import type { RouteTable } from '../routing/operation.ts';
-import { readFields, readInput } from '../routing/read-input.ts';
+import { judgeQuery } from '../http/judge-query.ts';
+import type { RouteTable } from '../http/operation.ts';
+import { readFields, readInput } from '../http/read-input.ts';
 import { TASK_ROUTES } from '../tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
 

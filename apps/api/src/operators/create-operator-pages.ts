@@ -10,7 +10,7 @@ import { BODY_LIMIT_BYTES, parseJson } from '../http/parse-json.ts';
 import { HttpFault } from '../http/problem.ts';
 import { admit, atRoute, stateOf } from '../http/request-state.ts';
 import type { Audit } from '../http/create-audit.ts';
-import { createRouter, refuseUnknownPath, type Steps } from '../routing/create-router.ts';
+import { createRouter, refuseUnknownPath, type Steps } from '../http/create-router.ts';
 import { BOARD_PATH } from './board/board-path.ts';
 import type { BoardDeps } from './board/create-board.ts';
 import { OPERATOR_ROUTES, type OperatorRoutesDeps } from './api/operator-routes.ts';

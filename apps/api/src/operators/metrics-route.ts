@@ -4,7 +4,7 @@ import type { FailureLimiter } from '../auth/failure-limiter.ts';
 import { bearerTokenOf } from '../http/bearer-token.ts';
 import { HttpFault } from '../http/problem.ts';
 import { admit, atRoute, stateOf } from '../http/request-state.ts';
-import { refuseOtherMethods } from '../routing/create-router.ts';
+import { refuseOtherMethods } from '../http/create-router.ts';
 import { createCheckSecret } from './check-credentials.ts';
 
 export type MetricsRouteDeps = {

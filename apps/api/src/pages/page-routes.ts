@@ -1,7 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
-import { admitEverybody, createRouter } from '../routing/create-router.ts';
-import { operation, SENT, type RouteTable } from '../routing/operation.ts';
+import { admitEverybody, createRouter } from '../http/create-router.ts';
+import { operation, SENT, type RouteTable } from '../http/operation.ts';
 import { ErrorCodes, ERROR_CODES } from './error-codes.ts';
 import { ERRORS_PAGE } from './errors-page.ts';
 import { START_LINKS, START_PAGE, StartLinks } from './start-page.ts';

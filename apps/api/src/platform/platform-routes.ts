@@ -11,7 +11,7 @@ import {
   PortalLinkDeleted,
   PortalLinkList,
 } from '../portal-links/portal-link-view.ts';
-import { operation, type KeyedRouteTable } from '../routing/operation.ts';
+import { operation, type KeyedRouteTable } from '../http/operation.ts';
 import { answerWithNewTask, type CreateTaskDeps } from '../tasks/task-routes.ts';
 import { TaskCreation } from '../tasks/task-view.ts';
 import type { EraseWorkspace } from './erase-workspace.ts';

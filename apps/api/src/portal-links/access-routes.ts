@@ -2,7 +2,7 @@ import { SCOPES } from '@herald/store/api-keys/api-key-store';
 import { z } from 'zod';
 import { callerOf, workspaceOf } from '../http/request-state.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
-import { operation, type RouteTable } from '../routing/operation.ts';
+import { operation, type RouteTable } from '../http/operation.ts';
 
 const AccessView = z
   .strictObject({

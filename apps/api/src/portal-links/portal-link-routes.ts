@@ -1,6 +1,6 @@
 import { PORTAL_LINK_LIMIT } from '@herald/store/portal-links/portal-link-store';
 import { callerOf, workspaceOf } from '../http/request-state.ts';
-import { operation, type KeyedRouteTable } from '../routing/operation.ts';
+import { operation, type KeyedRouteTable } from '../http/operation.ts';
 import type { ManagePortalLinks } from './manage-portal-links.ts';
 import { CreatePortalLink, PortalLinkCreation, PortalLinkDeleted, PortalLinkList } from './portal-link-view.ts';
 

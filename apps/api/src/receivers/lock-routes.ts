@@ -1,6 +1,6 @@
 import { LockReceiver, PauseReceiver } from '@herald/core';
 import { stateOf, workspaceOf } from '../http/request-state.ts';
-import { operation, type RouteTable } from '../routing/operation.ts';
+import { operation, type RouteTable } from '../http/operation.ts';
 import type { ManageReceivers } from './manage-receivers.ts';
 import { answerWithReceiver, ReceiverView } from './receiver-view.ts';
 

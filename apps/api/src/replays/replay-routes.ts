@@ -1,6 +1,6 @@
 import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
 import { workspaceOf } from '../http/request-state.ts';
-import { operation, type KeyedRouteTable } from '../routing/operation.ts';
+import { operation, type KeyedRouteTable } from '../http/operation.ts';
 import { ReplayView, toReplayView } from './replay-view.ts';
 
 /** The progress of a replay, and its end. */

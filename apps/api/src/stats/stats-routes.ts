@@ -1,5 +1,5 @@
 import { workspaceOf } from '../http/request-state.ts';
-import { operation, type KeyedRouteTable } from '../routing/operation.ts';
+import { operation, type KeyedRouteTable } from '../http/operation.ts';
 import type { ReadWorkspaceStats } from './read-stats.ts';
 import { ReadStats, StatsView } from './stats-view.ts';
 

@@ -1,4 +1,4 @@
-import { operation, type RouteTable } from '../../routing/operation.ts';
+import { operation, type RouteTable } from '../../http/operation.ts';
 import { OpenWorkspace, PortalLinkView } from '../../portal-links/portal-link-view.ts';
 import type { ManagePortalLinks } from '../../portal-links/manage-portal-links.ts';
 import { AuditPage, ListAudit } from './audit-rows.ts';

@@ -1,7 +1,7 @@
 import { READINESS_CODES } from '@herald/core';
 import { rememberFor } from '@herald/runtime/async/remember-for';
 import type { createFailedView } from '@herald/store/operators/failed-view';
-import { judgeWork, judgeWorkers } from '@herald/store/operators/judge-work';
+import { judgeWork, judgeWorkers } from '@herald/store/backlog/judge-work';
 import type { createMemoryTrend } from '@herald/store/operators/memory-trend';
 import type { Readiness } from '@herald/store/readiness/create-readiness';
 import type { ServiceState } from '@herald/store/service-state/create-service-state-reader';

@@ -3,8 +3,8 @@ import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { defineScript } from '@herald/store/scripts/script';
 import type { Request, Response } from 'express';
-import { HungUpError } from '../http/problem.ts';
-import { workspaceOf } from '../http/request-state.ts';
+import { HungUpError } from './problem.ts';
+import { workspaceOf } from './request-state.ts';
 
 /** So many records cost Redis what a request costs otherwise. */
 const RECORDS_OF_A_REQUEST = 20;

@@ -1,9 +1,9 @@
 import { ID_PATTERNS, NotFoundError } from '@herald/core';
 import { Router, type RequestHandler } from 'express';
-import { refuseIfMatch } from '../http/etag.ts';
-import { HttpFault } from '../http/problem.ts';
-import { admit, atRoute, stateOf } from '../http/request-state.ts';
-import type { Audit } from '../http/create-audit.ts';
+import { refuseIfMatch } from './etag.ts';
+import { HttpFault } from './problem.ts';
+import { admit, atRoute, stateOf } from './request-state.ts';
+import type { Audit } from './create-audit.ts';
 import { judgeQuery } from './judge-query.ts';
 import { SENT, type Operation, type RouteTable } from './operation.ts';
 import { readFields, readInput } from './read-input.ts';

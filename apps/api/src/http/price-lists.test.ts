@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Request, Response } from 'express';
-import { stateOf } from '../http/request-state.ts';
-import { HungUpError } from '../http/problem.ts';
+import { stateOf } from './request-state.ts';
+import { HungUpError } from './problem.ts';
 import { createPriceLists } from './price-lists.ts';
 
 const PAGE = { deliveries: [], lookedAt: 90 };

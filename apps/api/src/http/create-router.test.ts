@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { createErrorHandler } from '../http/handle-error.ts';
-import { HttpFault } from '../http/problem.ts';
-import { admit } from '../http/request-state.ts';
+import { createErrorHandler } from './handle-error.ts';
+import { HttpFault } from './problem.ts';
+import { admit } from './request-state.ts';
 import { admitEverybody, createRouter, refuseUnknownPath, type Steps } from './create-router.ts';
 import { operation, type RouteTable } from './operation.ts';
 
