@@ -40,7 +40,7 @@ redis.call('HSET', KEYS[1], 'b', task.bytes, 'leaves', leaves, unpack(ARGV, 2, l
 redis.call('PEXPIREAT', KEYS[1], leaves)
 redis.call('ZADD', KEYS[2], task.at, task.id)
 local ofWorkspace = prefix .. 'w:' .. task.workspace .. ':tasks'
-dropGone(ofWorkspace)
+dropGone(ofWorkspace, task.now)
 redis.call('ZADD', ofWorkspace, task.at, task.id)
 keepTasksUntil(task.workspace, leaves)
 -- No transition leads to this status, so that no other script trims its list.
