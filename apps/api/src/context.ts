@@ -40,7 +40,7 @@ import { createLookupCache } from './acceptance/lookup-cache.ts';
 import { createRecentTasks } from './acceptance/recent-tasks.ts';
 import { openBase, type ContextOptions } from './open-base.ts';
 import { createUntrustedProxyNote } from './http/note-untrusted-proxy.ts';
-import { currentRequestId, withRequestId } from './http/request-id.ts';
+import { currentRequestId, withRequestId } from './http/request-state.ts';
 import { limitTestEvents } from './receivers/limit-test-events.ts';
 import { createListeners } from './listening/create-listeners.ts';
 import { createTellListeners } from './listening/create-tell-listeners.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type Request } from 'express';
-import { clientAddressOf } from '../http/client-address.ts';
+import { clientAddressOf } from '../http/request-state.ts';
 import { HttpFault } from '../http/problem.ts';
 import { createFailureLimiter } from './failure-limiter.ts';
 

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { clientAddressOf } from '../http/client-address.ts';
+import { clientAddressOf } from '../http/request-state.ts';
 import { HttpFault } from '../http/problem.ts';
 
 const WINDOW_MS = 60_000;

@@ -1,6 +1,6 @@
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { HttpFault } from '../http/problem.ts';
-import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
+import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/judge-headers.ts';
 import { atRoute } from '../http/request-state.ts';
 import { refuseOtherMethods } from '../http/create-router.ts';
 import type { BuiltFile, BuiltFiles } from './built-files.ts';

@@ -8,7 +8,7 @@ import {
 } from '@herald/core';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import { z } from 'zod';
-import { CodeList } from '../http/code-list.ts';
+import { CodeList } from '../http/problem.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 
 /** Why an attempt got no status. */

@@ -15,7 +15,7 @@ import {
 import type { DeliveryPage as ListedPage } from '@herald/store/deliveries/delivery-lists';
 import type { ListedDelivery } from '@herald/store/deliveries/delivery-reader';
 import { z } from 'zod';
-import { CodeList } from '../http/code-list.ts';
+import { CodeList } from '../http/problem.ts';
 import { NextCursor, readCursor, writeCursor } from '../http/cursor.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 import { AttemptView, LastAttempt, toLastAttempt } from './attempt-view.ts';

@@ -1,7 +1,7 @@
 import { codesOf, READINESS_CODES } from '@herald/core';
 import type { Readiness } from '@herald/store/readiness/create-readiness';
 import { z } from 'zod';
-import { describeCodes } from '../http/code-list.ts';
+import { describeCodes } from '../http/problem.ts';
 import { operation, type RouteTable } from '../http/operation.ts';
 
 const Alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAllowOrigins } from './allow-origins.ts';
-import { createSecurityHeaders } from './security-headers.ts';
+import { createSecurityHeaders } from './judge-headers.ts';
 
 const PAGE = 'https://app.example.com';
 

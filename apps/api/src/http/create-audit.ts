@@ -1,7 +1,6 @@
 import type { Logger } from '@herald/runtime/log/logger';
 import { toAuditLine, type AuditTrail, type NewAuditEntry } from '@herald/store/audit/audit-trail';
-import { addressOf } from './client-address.ts';
-import { callerOf, currentRequest, stateOf } from './request-state.ts';
+import { addressOf, callerOf, currentRequest, stateOf } from './request-state.ts';
 
 /** A change that the request made which is being answered. */
 export type Change = Pick<NewAuditEntry, 'action'> &

@@ -2,7 +2,7 @@ import { toPointer, ValidationError } from '@herald/core';
 import type { RequestHandler } from 'express';
 import { parse, type ParsedUrlQuery } from 'node:querystring';
 import { z } from 'zod';
-import { describeUnknownName, toShownName } from './unknown-name.ts';
+import { describeUnknownName, toShownName } from './read-input.ts';
 
 const PROBLEM_LIMIT = 50;
 

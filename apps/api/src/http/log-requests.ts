@@ -1,13 +1,13 @@
-import { createCounter } from '@herald/runtime/metrics/create-counter';
-import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { ID_PATTERNS } from '@herald/core';
+import type { Resources } from '@herald/runtime/lifecycle/resources';
 import { createLogLimit } from '@herald/runtime/log/create-log-limit';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { Resources } from '@herald/runtime/lifecycle/resources';
-import type { RequestHandler } from 'express';
+import { createCounter } from '@herald/runtime/metrics/create-counter';
+import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import type { Tracing } from '@herald/runtime/tracing/create-tracing';
 import { Histogram } from '@prometheus-io/client';
-import { addressOf, clientAddressOf } from './client-address.ts';
-import { pathForLog } from './path-for-log.ts';
-import { stateOf } from './request-state.ts';
+import type { RequestHandler } from 'express';
+import { addressOf, clientAddressOf, stateOf } from './request-state.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
 /** Seconds. The test operation takes longest, because it waits for a receiver. */
@@ -82,6 +82,40 @@ export function createRequestLog({
         user: caller?.user,
         address: addressOf(req),
         durationMs: Math.round(durationMs),
+      });
+    });
+    next();
+  };
+}
+
+const { receiver, task, delivery, replay, portal_link: portalLink } = ID_PATTERNS;
+const KNOWN = [/^[a-z-]{0,16}$/, receiver, task, delivery, replay, portalLink];
+
+/** The path of a request for the log: words, Herald's ids, and `*` for all else, which may be a misplaced secret. */
+export function pathForLog(originalUrl: string): string {
+  const path = originalUrl.split('?', 1)[0] ?? '';
+  const segments = path.slice(0, 200).split('/');
+  return segments.map((segment) => (KNOWN.some((pattern) => pattern.test(segment)) ? segment : '*')).join('/');
+}
+
+/** Makes one span per request, in the trace of its caller. The pattern of the route is its name. */
+export function createRequestTrace(tracing: Tracing): RequestHandler {
+  return (req, res, next) => {
+    const { method } = req;
+    const span = tracing.startRequest(method, req.get('traceparent'));
+    const state = stateOf(req);
+    if (span.traceparent !== undefined) state.traceparent = span.traceparent;
+    res.once('close', () => {
+      const { route } = state;
+      span.end({
+        failed: res.statusCode >= 500 || !res.writableFinished,
+        name: route === undefined ? method : `${method} ${route}`,
+        attributes: {
+          ...(route !== undefined && { 'http.route': route }),
+          'http.request.method': method,
+          'http.response.status_code': res.statusCode,
+          'herald.request_id': state.requestId ?? '',
+        },
       });
     });
     next();

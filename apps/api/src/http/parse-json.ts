@@ -1,7 +1,6 @@
-import { ValidationError, type InputProblem } from '@herald/core';
 import { isUtf8 } from 'node:buffer';
+import { ValidationError, type InputProblem } from '@herald/core';
 import express, { type Request, type RequestHandler } from 'express';
-import { findLossyNumbers, type JsonPath } from './find-lossy-numbers.ts';
 import { HttpFault } from './problem.ts';
 import { stateOf } from './request-state.ts';
 
@@ -111,4 +110,127 @@ export function cutOffBody(): HttpFault {
 /** RFC 8259 section 8.1: JSON between systems is UTF-8. */
 function notUtf8(): HttpFault {
   return new HttpFault('unsupported_media_type', 'send the body in UTF-8');
+}
+
+/** A double keeps this many digits of any number that is neither huge nor tiny. */
+const ALWAYS_KEPT_DIGITS = 15;
+/** Below about 2e-308 a double keeps fewer. */
+const SURELY_NOT_TINY = 1e-300;
+/** The limit of `toPrecision`. No program writes a double with more digits. */
+const MOST_DIGITS = 100;
+
+/** Digits without leading and trailing zeros, and the power of ten of the last one. */
+type Decimal = { readonly digits: string; readonly exponent: number };
+
+/**
+ * Whether a JSON number reads back as another one, because a double cannot hold it. A whole number must keep its value.
+ * One with a point or an exponent may also be a double with more digits than necessary, such as 0.10000000000000001 for
+ * 0.1. Then each digit must be one of the double.
+ */
+export function isLossyNumber(literal: string): boolean {
+  const value = Number(literal);
+  const isOfUsualSize = Number.isFinite(value) && Math.abs(value) > SURELY_NOT_TINY;
+  if (literal.length <= ALWAYS_KEPT_DIGITS && isOfUsualSize) return false;
+  const sent = toDecimal(literal);
+  if (sent.digits === '') return false;
+  if (sent.digits.length > MOST_DIGITS || value === 0 || !Number.isFinite(value)) return true;
+  if (isSame(sent, toDecimal(String(value)))) return false;
+  const isWhole = !/[.e]/i.test(literal);
+  return isWhole || !isSame(sent, toDecimal(value.toPrecision(sent.digits.length)));
+}
+
+function toDecimal(literal: string): Decimal {
+  const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(literal) ?? [];
+  const digits = whole + fraction;
+  let start = 0;
+  let end = digits.length;
+  // A regular expression for the trailing zeros would backtrack at each zero before them.
+  while (start < end && digits[start] === '0') start++;
+  while (end > start && digits[end - 1] === '0') end--;
+  return { digits: digits.slice(start, end), exponent: Number(exponent) - fraction.length + digits.length - end };
+}
+
+function isSame(one: Decimal, other: Decimal): boolean {
+  return one.digits === other.digits && one.exponent === other.exponent;
+}
+
+/**
+ * Finds a number that a double may not hold: it has an exponent or 16 digits. Most bodies have none and cost only this
+ * check. Text within a string may match too; the full pass below skips it. No schema takes a body that is one number.
+ */
+const SUSPECT = /[^"\w]-?\d(?:[\d.]{15}|[\d.]{0,15}[eE])/;
+const NUMBER = /-?\d[\d.eE+-]*/y;
+
+/** Levels that a path names. Deeper values are refused anyway. */
+const NAMED_LEVELS = 66;
+const KEY_LIMIT_CHARACTERS = 64;
+
+/** Names of fields and indexes of lists, outermost first. */
+export type JsonPath = readonly (string | number)[];
+
+/**
+ * Yields the paths of the numbers in a JSON text that would read back as others, in one pass.
+ * @param text valid JSON
+ * @param itemLevel of each value at this level, only the first such number is reported
+ */
+export function* findLossyNumbers(text: string, itemLevel = Infinity): Generator<JsonPath> {
+  if (!SUSPECT.test(text)) return;
+  /** The current index in each open list; -1 for an open object. */
+  const indexes: number[] = [];
+  /** Where the latest name of each open object starts. */
+  const names: number[] = [];
+  let string = 0;
+  let isItemTold = false;
+  for (let at = 0; at < text.length; at++) {
+    const level = indexes.length;
+    switch (text.charAt(at)) {
+      case '"':
+        string = at;
+        at = endOfString(text, at);
+        break;
+      case ':':
+        names[level - 1] = string;
+        break;
+      case ',': {
+        const index = indexes[level - 1] ?? -1;
+        if (index !== -1) indexes[level - 1] = index + 1;
+        if (level <= itemLevel) isItemTold = false;
+        break;
+      }
+      case '{':
+      case '[':
+        indexes.push(text[at] === '[' ? 0 : -1);
+        names.push(-1);
+        break;
+      case '}':
+      case ']':
+        indexes.pop();
+        names.pop();
+        if (level <= itemLevel) isItemTold = false;
+        break;
+      default: {
+        NUMBER.lastIndex = at;
+        const literal = NUMBER.exec(text)?.[0];
+        // White space, or a letter of true, false and null.
+        if (literal === undefined) break;
+        at += literal.length - 1;
+        if (isItemTold || !isLossyNumber(literal)) break;
+        isItemTold = level >= itemLevel;
+        yield indexes.slice(0, NAMED_LEVELS).map((index, n) => (index === -1 ? readName(text, names[n] ?? 0) : index));
+      }
+    }
+  }
+}
+
+/** The position of the quote that ends the string. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
+}
+
+function readName(text: string, start: number): string {
+  const end = endOfString(text, start);
+  if (end - start > KEY_LIMIT_CHARACTERS) return text.slice(start + 1, start + 1 + KEY_LIMIT_CHARACTERS);
+  return String(JSON.parse(text.slice(start, end + 1)));
 }

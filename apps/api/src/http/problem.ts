@@ -1,16 +1,17 @@
 import {
+  codesOf,
   DomainError,
   INPUT_PROBLEM_CODES,
   PROBLEMS,
   UnavailableError,
   ValidationError,
   WorkspaceFullError,
+  type CodeTable,
   type ProblemCode,
   type RequestFaultCode,
 } from '@herald/core';
 import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
 import { z } from 'zod';
-import { CodeList } from './code-list.ts';
 
 /** A fault of a request that HTTP itself knows. Foreseen faults of the domain are `DomainError`s. */
 export class HttpFault extends Error {
@@ -98,4 +99,16 @@ export function describeProblem(code: ProblemCode, detail: string): Problem {
   const words = code.replaceAll('_', ' ');
   const title = words.charAt(0).toUpperCase() + words.slice(1);
   return { type: `/errors#problems-${code}`, title, status: PROBLEMS[code].status, detail, code };
+}
+
+/** A closed list of codes in an answer. Its description in the document has a sentence for each. */
+export function CodeList<Code extends string>(id: string, table: CodeTable<Code>, about: string) {
+  return z.enum(codesOf(table)).meta({ id, description: `${about}\n\n${describeCodes(table)}` });
+}
+
+/** The codes of a table with their meanings, in Markdown. */
+export function describeCodes<Code extends string>(table: CodeTable<Code>): string {
+  return codesOf(table)
+    .map((code) => `- \`${code}\`: ${table[code].meaning}`)
+    .join('\n');
 }

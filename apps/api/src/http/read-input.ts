@@ -1,8 +1,5 @@
 import { toPointer, ValidationError, type InputProblem, type InputProblemCode } from '@herald/core';
 import type { z } from 'zod';
-import { judgeJson } from './judge-json.ts';
-import { ruleOf } from './rule-of.ts';
-import { describeUnknownName, toShownName } from './unknown-name.ts';
 
 /** How many problems an answer lists. A small body can have very many, and its answer must stay small. */
 const PROBLEM_LIMIT = 50;
@@ -69,4 +66,146 @@ function codeOf(issue: z.core.$ZodIssue): InputProblemCode {
     case 'unrecognized_keys':
       return 'invalid';
   }
+}
+
+const DEPTH_LIMIT = 64;
+
+/** Finds the problem of a JSON value that no operation accepts. */
+export function judgeJson(value: unknown): InputProblem | undefined {
+  const found = findProblem(value, DEPTH_LIMIT);
+  return found && { path: found.path.reverse().join('.'), message: found.message };
+}
+
+/** Returns the path innermost first. It is built on the way back, so that a value without problems costs nothing. */
+function findProblem(value: unknown, levels: number): { path: string[]; message: string } | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (levels === 0) return { path: [], message: `is nested deeper than ${DEPTH_LIMIT} levels` };
+  // Libraries drop this name for safety. Herald never drops a field silently.
+  if (Object.hasOwn(value, '__proto__')) {
+    return { path: ['__proto__'], message: 'must not be used as the name of a field' };
+  }
+  for (const [index, item] of Object.values(value).entries()) {
+    const found = findProblem(item, levels - 1);
+    if (found) {
+      found.path.push((Object.keys(value)[index] ?? '').slice(0, 64));
+      return found;
+    }
+  }
+  return undefined;
+}
+
+/** A name that takes more changes than this share of its letters is another word. */
+const DISTANCE_SHARE = 0.4;
+
+/** The known name that somebody most likely meant, such as `events` for `event` or `Evnets`. */
+export function findNearest(name: string, known: readonly string[]): string | undefined {
+  const distances = known.map((each) => ({ each, distance: distanceOf(name.toLowerCase(), each.toLowerCase()) }));
+  const [nearest] = distances.sort((a, b) => a.distance - b.distance);
+  return nearest && nearest.distance <= nearest.each.length * DISTANCE_SHARE ? nearest.each : undefined;
+}
+
+/** How many letters must be added, removed or replaced (Levenshtein). */
+function distanceOf(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let at = 0; at < from.length; at++) {
+    const next = [at + 1];
+    for (let index = 0; index < to.length; index++) {
+      const replaced = (row[index] ?? 0) + (from[at] === to[index] ? 0 : 1);
+      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+type Issue = Parameters<z.core.$ZodErrorMap>[0];
+
+const UNDOCUMENTED = 'has a form that is not documented';
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+};
+
+/** In what a length is counted. A number has none. */
+const UNITS: Readonly<Record<string, string>> = { string: 'characters', array: 'items' };
+
+/**
+ * The rule that an input breaks, as the rest of a sentence that begins with the field: `is required`. A rule that stands
+ * at the schema itself comes first. Of unknown fields it is the list of the known ones, which `readFields` splits.
+ */
+export function ruleOf(issue: Issue): string {
+  const isMissing = issue.input === undefined;
+  switch (issue.code) {
+    case 'invalid_type':
+      return isMissing
+        ? 'is required'
+        : `must be ${isWhole(issue) ? 'a whole number' : (TYPES[issue.expected] ?? issue.expected)}`;
+    case 'invalid_value':
+      return isMissing ? `is required: ${oneOf(issue.values)}` : `must be ${oneOf(issue.values)}`;
+    case 'invalid_union':
+      return ruleOfUnion(issue);
+    case 'too_big': {
+      const unit = UNITS[issue.origin];
+      return unit === undefined ? `must be at most ${issue.maximum}` : `must have at most ${issue.maximum} ${unit}`;
+    }
+    case 'too_small': {
+      const unit = UNITS[issue.origin];
+      if (unit === undefined) return `must be at least ${issue.minimum}`;
+      return issue.minimum === 1 ? 'must not be empty' : `must have at least ${issue.minimum} ${unit}`;
+    }
+    case 'unrecognized_keys':
+      return knownNames(issue.inst).join(', ');
+    // Schemas with these have sentences of their own.
+    case 'custom':
+    case 'invalid_element':
+    case 'invalid_format':
+    case 'invalid_key':
+    case 'not_multiple_of':
+      return UNDOCUMENTED;
+  }
+}
+
+/** `z.int()` says of a text that a number is expected. */
+function isWhole({ inst, expected }: Issue & { readonly expected: string }): boolean {
+  return expected === 'number' && (inst?._zod.def as { readonly format?: string } | undefined)?.format === 'safeint';
+}
+
+/** Of a union by a field such as `type`, the issue stands at that field. Any other union states its own rule. */
+function ruleOfUnion({ input, discriminator, options }: Issue & { readonly code: 'invalid_union' }): string {
+  if (discriminator === undefined || !Array.isArray(options)) return UNDOCUMENTED;
+  const given = (input as Readonly<Record<string, unknown>>)[discriminator];
+  return given === undefined ? `is required: ${oneOf(options)}` : `must be ${oneOf(options)}`;
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`;
+}
+
+function knownNames(inst: Issue['inst']): string[] {
+  const { shape = {} } = (inst?._zod.def ?? {}) as { readonly shape?: object };
+  return Object.keys(shape);
+}
+
+const LIMIT_CHARACTERS = 64;
+
+/** An unknown name as an answer shows it. */
+export function toShownName(name: string): string {
+  return name === '' ? '""' : name.slice(0, LIMIT_CHARACTERS);
+}
+
+/**
+ * The rest of a sentence that begins with an unknown name, with the known name that is like it, or with all known ones.
+ * @param rule such as `is not a field here`
+ */
+export function describeUnknownName(name: string, known: readonly string[], rule: string): string {
+  const nearest = findNearest(name.slice(0, LIMIT_CHARACTERS), known);
+  if (nearest !== undefined) return `${rule}; did you mean \`${nearest}\`?`;
+  const [only, ...others] = known;
+  if (only === undefined) return `${rule}; there are none`;
+  return `${rule}; ${others.length === 0 ? `the only one is ${only}` : `known are ${known.join(', ')}`}`;
 }

@@ -1,9 +1,13 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { isIP } from 'node:net';
 import type { DisabledBy, InputProblem, Seed, WorkspaceId } from '@herald/core';
+import type { LogFields, Logger } from '@herald/runtime/log/logger';
 import type { ApiKey } from '@herald/store/api-keys/api-key-store';
 import type { NewAuditEntry } from '@herald/store/audit/audit-trail';
 import type { PortalLink } from '@herald/store/portal-links/portal-link-store';
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomToken } from '@herald/store/redis/random-token';
 import type { Request, RequestHandler } from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
 
 /** Who makes a request. */
 export type Caller = Pick<ApiKey, 'workspaceId' | 'scopes' | 'expiresAt'> & {
@@ -108,4 +112,56 @@ export function budgetOf(req: Request): string {
 export function disablerOf(req: Request): DisabledBy {
   const { by, user } = callerOf(req);
   return user === undefined ? by : 'platform';
+}
+
+/** One subscriber has at least a network of this size, and can call from any address in it. */
+const IPV6_PREFIX_BITS = 64;
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+
+/**
+ * The address that a request comes from. Express finds it behind as many proxies as TRUST_PROXY says. It ignores entries
+ * of X-Forwarded-For beyond these, which the caller may have written.
+ */
+export function addressOf(req: Request): string {
+  const given = req.ip ?? '';
+  // Some proxies add the port. With it, every connection would be another client.
+  const withoutPort = /^\[?([^\]]+?)\]?:\d+$/.exec(given)?.[1] ?? '';
+  const address = [given, withoutPort, req.socket.remoteAddress ?? ''].find((text) => isIP(text) !== 0) ?? 'unknown';
+  return MAPPED.exec(address)?.[1] ?? address;
+}
+
+/** The client that a request counts for: an IPv4 address or an IPv6 network. */
+export function clientAddressOf(req: Request): string {
+  const address = addressOf(req);
+  return address === 'unknown' ? address : ipKeyGenerator(address, IPV6_PREFIX_BITS);
+}
+
+// The log would repeat a key that somebody puts into the wrong header.
+const CREDENTIAL = /hrl[dp]_|whsec_/i;
+
+/** The id of the request that is being answered; undefined outside of one. */
+export function currentRequestId(): string | undefined {
+  const request = currentRequest();
+  return request && stateOf(request).requestId;
+}
+
+/** Gives every request an id: the caller's `x-request-id` if it is a plain token and no credential, else a new one. */
+export const giveRequestId: RequestHandler = (req, res, next) => {
+  const given = req.get('x-request-id');
+  const isFit = given !== undefined && /^[A-Za-z0-9._-]{1,64}$/.test(given) && !CREDENTIAL.test(given);
+  const id = isFit ? given : `req_${randomToken()}`;
+  stateOf(req).requestId = id;
+  res.setHeader('x-request-id', id);
+  withinRequest(req, next);
+};
+
+/** The same log, with the id of the current request in each line. */
+export function withRequestId(logger: Logger): Logger {
+  const at =
+    (level: keyof Logger) =>
+    (event: string, fields?: LogFields, error?: unknown): void => {
+      const requestId = currentRequestId();
+      logger[level](event, requestId === undefined ? fields : { requestId, ...fields }, error);
+    };
+  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }

@@ -17,9 +17,7 @@ import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
 import type { RouteTable } from '../http/operation.ts';
 import { TASK_ROUTES } from '../tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
-import { describeOperation } from './describe-operation.ts';
-import { HEADERS } from './headers.ts';
-import { sharedProblemResponses } from './problem-responses.ts';
+import { describeOperation, HEADERS, sharedProblemResponses } from './describe-operation.ts';
 import { describeWebhooks } from './webhooks.ts';
 
 export type OpenApiDocument = oas31.OpenAPIObject;

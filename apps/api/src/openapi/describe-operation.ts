@@ -2,18 +2,23 @@ import {
   ApiKeyIdText,
   ApprovalIdText,
   DeliveryIdText,
-  ReceiverIdText,
   PortalLinkIdText,
+  PROBLEMS,
+  ReceiverIdText,
   ReplayIdText,
   TaskIdText,
   WorkspaceIdText,
   type ProblemCode,
 } from '@herald/core';
 import { z } from 'zod';
-import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import type {
+  oas31,
+  ZodOpenApiOperationObject,
+  ZodOpenApiResponseObject,
+  ZodOpenApiResponsesObject,
+} from 'zod-openapi';
 import { isForPortalLinks, type Operation, type RouteTable } from '../http/operation.ts';
-import { headerRef, RATE_LIMIT_HEADERS, type HeaderName } from './headers.ts';
-import { OTHER_PROBLEM, problemResponses } from './problem-responses.ts';
+import { AnsweredProblem, describeProblem } from '../http/problem.ts';
 
 type Described = Omit<Operation<never>, 'handle'>;
 type Table = Omit<RouteTable<never>, 'operations'>;
@@ -130,4 +135,134 @@ function problemsOf(operation: Described, table: Table): ProblemCode[] {
   if (isIdempotent(operation, table)) codes.push('idempotency_conflict', 'request_in_progress');
   codes.push('rate_limited', 'internal', 'unavailable');
   return codes;
+}
+
+/** Response headers, by the name they are sent under. */
+export const HEADERS = {
+  'x-request-id': {
+    description:
+      'Id of the request: its own `x-request-id` if that has 1 to 64 letters, digits, `.`, `_` or `-`, else a new one.',
+    required: true,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+    example: 'req_8fK2mQ0ZxYbA',
+  },
+  location: { description: 'Path of the new object.', required: true, schema: { type: 'string', pattern: '^/' } },
+  'cache-control': {
+    description: '`no-store`: the answer may hold a secret.',
+    required: true,
+    schema: { type: 'string', const: 'no-store' },
+  },
+  etag: {
+    description: 'Changes with whatever can be set of the receiver. Send it in `If-Match` with a change.',
+    required: true,
+    schema: { type: 'string', pattern: '^"[0-9a-f]+"$' },
+    example: '"5f0c6f9a31d84f6c9f2e0c1d7a1b2c3d5e6f7a8b"',
+  },
+  'www-authenticate': {
+    description: 'How to authenticate.',
+    required: true,
+    schema: { type: 'string', pattern: '^(Bearer|Basic)\\b' },
+  },
+  'retry-after': {
+    description: 'Seconds to wait before the next try.',
+    required: true,
+    schema: { type: 'string', pattern: '^\\d+$' },
+    example: '2',
+  },
+  'idempotency-replayed': {
+    description: '`true`: the answer of an earlier request with the same `Idempotency-Key`, without its secret.',
+    schema: { type: 'string', const: 'true' },
+  },
+  ratelimit: {
+    description: '`r`: requests left. `t`: seconds until the limit is full again. Absent without a limit.',
+    schema: { type: 'string' },
+    example: '"api-key"; r=199; t=1',
+  },
+  'ratelimit-policy': {
+    description: '`q`: requests that one API key may make in `w` seconds. Absent without a limit.',
+    schema: { type: 'string' },
+    example: '"api-key"; q=200; w=1; pk=:MTIz:',
+  },
+} as const satisfies Record<string, oas31.HeaderObject>;
+export type HeaderName = keyof typeof HEADERS;
+
+export const RATE_LIMIT_HEADERS = ['ratelimit', 'ratelimit-policy'] as const satisfies readonly HeaderName[];
+
+export function headerRef(name: HeaderName): oas31.ReferenceObject {
+  return { $ref: `#/components/headers/${name}` };
+}
+
+const HEADERS_OF: Partial<Record<ProblemCode, HeaderName>> = {
+  unauthenticated: 'www-authenticate',
+  unavailable: 'retry-after',
+  history_unavailable: 'retry-after',
+  rate_limited: 'retry-after',
+  workspace_full: 'retry-after',
+  request_in_progress: 'retry-after',
+};
+
+/** The responses for these codes, one per status. */
+export function problemResponses(codes: readonly ProblemCode[]): ZodOpenApiResponsesObject {
+  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
+  return Object.fromEntries([...byStatus].map(([status, some]) => [status, toResponse(some)]));
+}
+
+/** For statuses that an operation doesn't name: those of another method of its path, and those of HTTP itself. */
+export const OTHER_PROBLEM: oas31.ReferenceObject = { $ref: '#/components/responses/problem' };
+const ANYWHERE: readonly ProblemCode[] = [
+  'method_not_allowed',
+  'request_timeout',
+  'precondition_failed',
+  'headers_too_large',
+];
+
+/** Responses that operations refer to: problems that are mostly alone under their status. */
+export function sharedProblemResponses(): Record<string, ZodOpenApiResponseObject> {
+  return { ...Object.fromEntries(SHARED.map((code) => [code, describe([code])])), problem: describe(ANYWHERE) };
+}
+
+const SHARED: readonly ProblemCode[] = [
+  'malformed_request',
+  'unauthenticated',
+  'insufficient_scope',
+  'payload_too_large',
+  'unsupported_media_type',
+  'validation_failed',
+  'rate_limited',
+  'internal',
+  'unavailable',
+];
+
+function toResponse(codes: readonly ProblemCode[]): ZodOpenApiResponseObject | oas31.ReferenceObject {
+  const [code, ...others] = codes;
+  const isShared = code !== undefined && others.length === 0 && SHARED.includes(code);
+  return isShared ? { $ref: `#/components/responses/${code}` } : describe(codes);
+}
+
+function describe(codes: readonly ProblemCode[]): ZodOpenApiResponseObject {
+  const names = new Set(codes.flatMap((code) => HEADERS_OF[code] ?? []));
+  const ofCodes = [...names].map((name) => {
+    const always = codes.every((code) => HEADERS_OF[code] === name);
+    return [name, always ? headerRef(name) : { ...HEADERS[name], required: false }] as const;
+  });
+  return {
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
+    headers: { 'x-request-id': headerRef('x-request-id'), ...Object.fromEntries(ofCodes) },
+    'x-problem-codes': [...codes],
+    content: {
+      'application/problem+json': {
+        schema: AnsweredProblem,
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+      },
+    },
+  };
+}
+
+function exampleOf(code: ProblemCode) {
+  const errors = [{ path: 'url', pointer: '/url', code: 'invalid', message: 'url must start with https://' }];
+  return {
+    ...describeProblem(code, PROBLEMS[code].meaning),
+    requestId: 'req_8fK2mQ0ZxYbA',
+    ...(code === 'validation_failed' && { detail: 'url must start with https://', errors }),
+  };
 }

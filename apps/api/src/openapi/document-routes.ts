@@ -4,7 +4,7 @@ import { Router } from 'express';
 import { atRoute } from '../http/request-state.ts';
 import { refuseOtherMethods } from '../http/create-router.ts';
 import { refuseQuery } from '../http/judge-query.ts';
-import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
+import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/judge-headers.ts';
 import { PAGE_CACHE_CONTROL, PAGE_POLICY } from '../pages/page-routes.ts';
 import { PAGES_CSS } from '../pages/pages-css.ts';
 import { PAGES_CSS_PATH } from '../pages/render-page.ts';

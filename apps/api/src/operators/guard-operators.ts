@@ -1,9 +1,8 @@
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RequestHandler } from 'express';
-import { clientAddressOf } from '../http/client-address.ts';
+import { clientAddressOf, stateOf } from '../http/request-state.ts';
 import { HttpFault } from '../http/problem.ts';
-import { stateOf } from '../http/request-state.ts';
-import { createSecurityHeaders } from '../http/security-headers.ts';
+import { createSecurityHeaders } from '../http/judge-headers.ts';
 import type { CheckCredentials } from './check-credentials.ts';
 import { judgeOrigin } from './judge-origin.ts';
 import type { KnownBrowsers } from './known-browsers.ts';

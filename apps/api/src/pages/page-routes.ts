@@ -1,5 +1,5 @@
 import { Router, type Request, type Response } from 'express';
-import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/security-headers.ts';
+import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/judge-headers.ts';
 import { admitEverybody, createRouter } from '../http/create-router.ts';
 import { operation, SENT, type RouteTable } from '../http/operation.ts';
 import { ErrorCodes, ERROR_CODES } from './error-codes.ts';

@@ -1,4 +1,4 @@
-import { judgeJson } from './judge-json.ts';
+import { findNearest, judgeJson } from './read-input.ts';
 
 const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 
@@ -25,4 +25,27 @@ test('65 levels are refused', () => {
 test('a long name is cut in the path', () => {
   const path = judgeJson(JSON.parse(`{"${'x'.repeat(100_000)}": {"__proto__": 1}}`))?.path;
   expect(path).toBe(`${'x'.repeat(64)}.__proto__`);
+});
+
+const FIELDS = ['url', 'events', 'description', 'enabled'];
+
+test.each([
+  ['event', 'events'],
+  ['Events', 'events'],
+  ['evnets', 'events'],
+  ['URL', 'url'],
+  ['urls', 'url'],
+  ['desc', undefined],
+  ['descripton', 'description'],
+  ['enable', 'enabled'],
+  ['secret', undefined],
+  ['id', undefined],
+  ['', undefined],
+  ['x'.repeat(64), undefined],
+])('%p most likely means %p', (name, meant) => {
+  expect(findNearest(name, FIELDS)).toBe(meant);
+});
+
+test('where nothing is known nothing is meant', () => {
+  expect(findNearest('url', [])).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { findLossyNumbers } from './find-lossy-numbers.ts';
+import { findLossyNumbers, isLossyNumber } from './parse-json.ts';
 
 const pathsIn = (text: string, itemLevel?: number) =>
   [...findLossyNumbers(text, itemLevel)].map((path) => path.join('.'));
@@ -88,3 +88,41 @@ test.each([
   pathsIn(text, 2);
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
+
+test.each([
+  ...['0', '-0', '0.0', '0e999999', '-0.0e-400', `0.${'0'.repeat(1_000)}`],
+  ...['1', '-12', '0.1', '1.50', '12.345678901234', '1e3', '1E+3', '100e-2', '0.1e1'],
+  // Up to 2^53, and beyond it what happens to be exact.
+  ...['9007199254740991', '-9007199254740991', '9007199254740992', '9007199254740994', '9007199254740992e0'],
+  // As programs write round numbers and doubles.
+  ...[
+    '1e30',
+    '1e+300',
+    `1${'0'.repeat(30)}`,
+    `1.${'0'.repeat(1_000)}`,
+    '18446744073709552000',
+    '1.7976931348623157e308',
+  ],
+  ...['0.30000000000000004', '3.141592653589793', '5e-324', '2.2250738585072014e-308', '1e-320', '0.00000010000000'],
+  // The same doubles with 17 digits and more, as C and others write them out.
+  ...['0.10000000000000001', '0.29999999999999999', '9.9999999999999992e+22', '0.1000000000000000055511151231257827'],
+])('%s reads back as it was sent', (literal) => {
+  expect(isLossyNumber(literal)).toBe(false);
+});
+
+const LOST = [
+  ...['1e400', '-1e400', '1e309', '1e99999999999999999999', '9'.repeat(400)],
+  ...['1e-400', '1e-324', '-1e-99999999999999999999', `0.${'0'.repeat(400)}1`, '4e-324'],
+  ...['9007199254740993', '-9007199254740993', '9007199254740993.0', '9007199254740993e0', '900719925474099.3e1'],
+  // Exact as a double, and yet read back as 18446744073709552000 by whoever has larger whole numbers.
+  ...['18446744073709551616', '18446744073709551615', '12345678901234567890', '1234567890123456789012345678901e-10'],
+  ...['12345678901234567.89', '0.12345678901234567890', '0.3333333333333333333333333333', '3.14159265358979323846'],
+  ...[`0.${'3'.repeat(100_000)}`, '7'.repeat(100_000), `1${'0'.repeat(100_000)}1e-100001`],
+];
+
+test.each(LOST.map((literal) => [literal.slice(0, 40), literal]))(
+  '%s would read back as another number',
+  (_start, literal) => {
+    expect(isLossyNumber(literal)).toBe(true);
+  },
+);
