@@ -14,7 +14,7 @@ import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
 import { createFollow, publishListened } from '@herald/store/listening/listen-channel';
 import { createListenerStore } from '@herald/store/listening/listener-store';
-import { startMemoryGuard } from '@herald/store/memory/memory-guard';
+import { startMemoryGuard, type RoomDeps } from '@herald/store/memory/memory-guard';
 import { createWorkspaceAccounts } from '@herald/store/memory/workspace-accounts';
 import { findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { addFindingGauge } from '@herald/store/readiness/add-finding-gauge';
@@ -35,7 +35,7 @@ import { createTestEventStore } from '@herald/store/test-events/test-event-store
 import { createTestReplyListener } from '@herald/store/test-events/test-replies';
 import { createTransitionStore } from '@herald/store/transitions/transition-store';
 import { createAcceptReplicated } from './acceptance/accept-replicated.ts';
-import { createAcceptTransitions } from './acceptance/accept-transitions.ts';
+import { createAcceptTransitions, type AcceptTransitions } from './acceptance/accept-transitions.ts';
 import { createLookupCache } from './acceptance/lookup-cache.ts';
 import { createRecentTasks } from './acceptance/recent-tasks.ts';
 import { openBase, type ContextOptions } from './open-base.ts';
@@ -117,10 +117,8 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
 
   // The workspace of a Task never changes. If the Task is gone, the store knows.
   const { find: findTaskWorkspace } = createLookupCache(WORKSPACES_LIMIT, taskStore.findWorkspace);
-  const acceptHere = createAcceptTransitions({
+  const accepting = {
     findTaskWorkspace,
-    transitions: createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention, ...ofRoom, now }),
-    recentTasks: createRecentTasks(),
     subscriptions: createLookupCache(SUBSCRIPTIONS_LIMIT, receiverStore.findSubscriptions),
     tellListeners: createTellListeners({
       publish: (workspaceId, event) => publishListened(redis, workspaceId, event),
@@ -131,10 +129,15 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     requestId: currentRequestId,
     actionUrl: createActionUrl(config.actionUrlTemplate),
     now,
-  });
-  const acceptTransitions = awaitReplication
-    ? createAcceptReplicated({ acceptTransitions: acceptHere, findTaskWorkspace, awaitReplication, keyspace, logger })
-    : acceptHere;
+  };
+  const createAccept = (room: RoomDeps): AcceptTransitions => {
+    const transitions = createTransitionStore({ redis, keyspace, taskRetention, deliveryRetention, ...room, now });
+    const acceptHere = createAcceptTransitions({ ...accepting, transitions, recentTasks: createRecentTasks() });
+    return awaitReplication
+      ? createAcceptReplicated({ acceptTransitions: acceptHere, findTaskWorkspace, awaitReplication, keyspace, logger })
+      : acceptHere;
+  };
+  const acceptTransitions = createAccept(ofRoom);
 
   const readReadiness = createReadiness({
     redis,
@@ -179,7 +182,9 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     apiKeys,
     bindings,
     eraseWorkspace: createEraseWorkspace({
-      ...{ apiKeys, bindings, receivers, acceptTransitions, erasePayloads, history },
+      ...{ apiKeys, bindings, receivers, erasePayloads, history },
+      // Canceling adds a little, and erasing frees much more.
+      acceptTransitions: createAccept({}),
       portalLinks: consoleDeps.portalLinkStore,
       tasks: taskStore,
     }),

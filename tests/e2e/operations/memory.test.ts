@@ -1,4 +1,5 @@
 import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { bodyOf } from '../../support/http-request.ts';
 import { limitMemory } from '../../support/limit-memory.ts';
 import { scrape } from '../../support/metrics.ts';
 import { document } from '../../support/openapi-document.ts';
@@ -11,10 +12,15 @@ const TOKEN = 'a-token-of-letters';
 const ENV = { WORKSPACE_PENDING_LIMIT: '3', WORKSPACE_BYTES: '1000000', METRICS_TOKEN: TOKEN };
 
 let herald: Herald;
+let platformKey: string;
 beforeAll(async () => {
   herald = await startHerald({ workers: 0, env: ENV });
+  platformKey = await herald.createKey(undefined, ['platform']);
 });
 afterAll(() => herald[Symbol.asyncDispose]());
+
+const askAsPlatform = (method: string, path: string, body?: object) =>
+  herald.request(method, `/api/platform/workspaces/${path}`, { key: platformKey, ...(body && { body }) });
 
 async function run(...args: readonly string[]) {
   const { code, stdout, stderr } = await runCli(args, herald.topology.env);
@@ -78,6 +84,11 @@ const ADDING: Readonly<
   Record<string, { pending: number; bytes: number; request: (filled: Filled) => Promise<Answered> }>
 > = {
   createTask: { pending: 429, bytes: 429, request: ({ ask }) => ask('POST', '/tasks', {}) },
+  createWorkspaceTask: {
+    pending: 429,
+    bytes: 429,
+    request: ({ workspace }) => askAsPlatform('POST', `${workspace}/tasks`, {}),
+  },
   addMessage: {
     pending: 200,
     bytes: 429,
@@ -135,7 +146,7 @@ async function fillUp(of: 'pending' | 'bytes') {
     while ((await fill()).status === 201);
   }
   const ask = (method: string, path: string, body?: object) => workspace.request(method, path, body ? { body } : {});
-  return { ask, task: task.id, other: other.id, receiver, settled };
+  return { ask, workspace: workspace.id, task: task.id, other: other.id, receiver, settled };
 }
 
 test.each(['pending', 'bytes'] as const)(
@@ -150,6 +161,9 @@ test.each(['pending', 'bytes'] as const)(
       answers[name] = text.includes('"workspace_full"') ? 429 : status;
     }
     await herald.redis.zrem(GLOBAL_KEYS.workers, 'nobody');
+    // What frees is never refused.
+    const erased = bodyOf(await askAsPlatform('DELETE', filled.workspace), 200);
+    expect(erased).toMatchObject({ erased: true });
     expect(answers).toEqual(Object.fromEntries(Object.entries(ADDING).map(([name, each]) => [name, each[of]])));
   },
   30_000,

@@ -182,7 +182,7 @@ export const PLATFORM_ROUTES: KeyedRouteTable<PlatformRoutesDeps> = {
       description:
         'Its keys and portal links end at once; its receivers and bindings are removed; its open Tasks are canceled; and of each Task all is erased that `DELETE /tasks/{id}/payloads` erases, also in the history. A request works for some ten seconds: repeat it until `erased` is true. What stays are facts without content, and the audit trail, until their time is over.',
       answer: { status: 200, description: 'What was erased.', schema: WorkspaceErasure },
-      problems: ['history_unavailable', 'workspace_full'],
+      problems: ['history_unavailable'],
       async handle({ eraseWorkspace }, req, res) {
         const hangUp = new AbortController();
         res.once('close', () => {

@@ -8032,21 +8032,7 @@ export interface operations {
                 };
             };
             422: components["responses"]["validation_failed"];
-            /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts and bodies take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
-             *
-             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
-             */
-            429: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    "retry-after": components["headers"]["retry-after"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             /**
              * @description `history_unavailable`: The history of deliveries (PostgreSQL) cannot be reached now. What is in Redis is still answered.
