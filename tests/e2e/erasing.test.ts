@@ -82,6 +82,8 @@ test('all that a closed Task held is gone from Redis, and what was delivered sta
         at: expect.any(String) as string,
         durationMs: expect.any(Number) as number,
         status: expect.any(Number) as number,
+        address: '127.0.0.1',
+        keyIds: [expect.stringMatching(/^[0-9a-f]{6}$/) as string],
       },
     ]);
   }

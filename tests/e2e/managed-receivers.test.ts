@@ -71,7 +71,17 @@ describe('a tool that keeps receivers as a file says', () => {
     const { receiver } = await register();
     const answer = await patch(receiver.id, { nothing: 1 });
     const known = /known are ([\w, ]+)/.exec(JSON.stringify(answer.body))?.[1]?.split(', ') ?? [];
-    const readOnly = ['id', 'createdAt', 'health', 'disabledAt', 'disabledReason', 'disabledBy', 'lockedReason'];
+    const readOnly = [
+      'id',
+      'createdAt',
+      'health',
+      'disabledAt',
+      'disabledReason',
+      'disabledBy',
+      'lockedReason',
+      'pausedAt',
+      'pausedReason',
+    ];
     // The values of headers are never shown, so no tool can compare them. `orderingTimeout` is deprecated, because it
     // doesn't read back as it was given.
     const others = ['headerNames', 'headers', 'orderingTimeout'];

@@ -10,6 +10,9 @@ export interface AttemptView {
   error?: string;
   headers?: Record<string, string>;
   answer?: string;
+  address?: string;
+  keyIds?: string[];
+  answerDigest?: string;
 }
 
 /** What is sent, as the API shows it. */

@@ -9,10 +9,12 @@ import type { WorkspaceClient } from '../../support/workspace-client.ts';
 
 let herald: Herald;
 let workspace: WorkspaceClient;
+let platformKey: string;
 
 beforeAll(async () => {
   herald = await startHerald({ env: OPERATOR_ENV });
   workspace = await herald.createWorkspace();
+  platformKey = await herald.createKey(undefined, ['platform']);
 });
 afterAll(() => herald[Symbol.asyncDispose]());
 
@@ -24,7 +26,8 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     return scope === undefined ? [] : [{ name: operationId, method: method.toUpperCase(), path: written, scope }];
   }),
 );
-const keyOf = (scope: string) => (scope === 'execute' ? herald.executor.key : workspace.key);
+const keyOf = (scope: string) =>
+  scope === 'execute' ? herald.executor.key : scope === 'platform' ? platformKey : workspace.key;
 
 test('the document has more than twenty operations with keys', () => {
   expect(operations.length).toBeGreaterThan(20);

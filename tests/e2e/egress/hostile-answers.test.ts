@@ -17,6 +17,9 @@ beforeAll(async () => {
 });
 afterAll(() => herald[Symbol.asyncDispose]());
 
+/** What each attempt that reached an address says of itself. */
+const PROOF = { address: '127.0.0.1', keyIds: [expect.stringMatching(/^[0-9a-f]{6}$/)] };
+
 async function deliverTo(url: string): Promise<DeliveryView> {
   const deliveries = createDeliveryClient(await herald.createWorkspace());
   const { toCallback } = await deliveries.emit({ callback: { url } });
@@ -27,7 +30,10 @@ async function deliverTo(url: string): Promise<DeliveryView> {
 async function answerWith(answer: (socket: TLSSocket) => void) {
   await using server = await startRawServer({ ca: herald.ca, answer });
   const { attempts } = await deliverTo(server.url);
-  const [{ at: _at, durationMs: _durationMs, ...told } = { at: '', durationMs: 0 }] = attempts;
+  const [first] = attempts;
+  if (!first) throw new Error('an attempt was made');
+  const { at: _at, durationMs: _durationMs, address, keyIds, answerDigest: _digest, ...told } = first;
+  expect({ address, keyIds }).toEqual(PROOF);
   return told;
 }
 
@@ -135,7 +141,12 @@ test('the text of a certificate that is refused is told nowhere', async () => {
   await using server = await startTls({ cert: certPem, key: keyPem }, () => undefined);
   const { attempts } = await deliverTo(server.url);
   expect(attempts).toEqual([
-    { at: expect.any(String) as string, durationMs: expect.any(Number) as number, error: 'tls_incomplete_chain' },
+    {
+      at: expect.any(String) as string,
+      durationMs: expect.any(Number) as number,
+      error: 'tls_incomplete_chain',
+      ...PROOF,
+    },
   ]);
   const workspace = await herald.createWorkspace();
   const { id } = await workspace.registerReceiver({ url: server.url });

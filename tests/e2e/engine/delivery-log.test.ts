@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { deliveryIdOf } from '@herald/core';
 import { waitFor, type Receiver } from '@herald/test-kit';
 import { shardKeys } from '../../support/delivery-state.ts';
@@ -162,7 +163,9 @@ describe('a delivery shows what was sent and what was answered', () => {
     });
     const { 'set-cookie': _cookie, ...explaining } = answer.headers;
     const [at, durationMs] = [expect.any(String) as string, expect.any(Number) as number];
-    const attempt = { at, durationMs, status: 500, headers: explaining, answer: answer.body };
+    const answerDigest = createHash('sha256').update(answer.body).digest('hex').slice(0, 32);
+    const proof = { address: '127.0.0.1', keyIds: [expect.stringMatching(/^[0-9a-f]{6}$/)], answerDigest };
+    const attempt = { at, durationMs, status: 500, headers: explaining, answer: answer.body, ...proof };
     expect(attempts).toEqual([attempt, attempt]);
     expect(lastAttempt).toEqual({ at: attempts[1]?.at, durationMs: attempts[1]?.durationMs, status: 500 });
   });

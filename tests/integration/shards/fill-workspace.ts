@@ -64,7 +64,8 @@ export async function fillWorkspace(data: Data, workspaceId: string, now: number
   await stores.receivers.remove(workspaceId, gone.id, now);
 
   for (const key of [keys.endpointStats(good.id), keys.callbackStats(workspaceId)]) {
-    await redis.set(key, `counters of ${workspaceId}`, 'PX', HOUR_MS);
+    // As long as counters of a minute are.
+    await redis.set(key, `counters of ${workspaceId}`.padEnd(1_000), 'PX', HOUR_MS);
   }
 
   await redis.zadd(keys.listeners(workspaceId), now + HOUR_MS, 'lst_1');
