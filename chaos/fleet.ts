@@ -29,6 +29,10 @@ export type Fleet = AsyncDisposable & {
   endClockFault(slot: Slot): void;
   /** Workers are unable to work during a fault of Redis, unless it is one of a replica. */
   setRedisFault(isAtFault: boolean, isOfReplica?: boolean): void;
+  /** Whether a worker that starts from now on has no HISTORY_URL. */
+  setHistoryUnset(isUnset: boolean): void;
+  /** Starts the workers again that have none. */
+  giveHistoryBack(): Promise<void>;
   readonly counts: {
     killed: number;
     stopped: number;
@@ -38,6 +42,8 @@ export type Fleet = AsyncDisposable & {
     forgotten: number;
     misset: number;
     refusedToStart: number;
+    /** Starts of workers without HISTORY_URL. */
+    withoutHistory: number;
   };
   /** Forbidden behaviour of the processes. */
   readonly violations: readonly string[];
@@ -47,6 +53,7 @@ type Place = {
   readonly slot: Slot;
   readonly link: Link | undefined;
   readonly clock: FakeClock;
+  isWithoutHistory: boolean;
   current: HeraldProcess | undefined;
   readonly process: WellBeing;
   readonly way: WellBeing;
@@ -70,10 +77,20 @@ const NOTICED_MS = 8_000;
 export async function startFleet(herald: Herald): Promise<Fleet> {
   const cleanUp = new AsyncDisposableStack();
   const closing = new AbortController();
-  const counts = { killed: 0, stopped: 0, paused: 0, cut: 0, forgotten: 0, misset: 0, refusedToStart: 0 };
+  const counts = {
+    killed: 0,
+    stopped: 0,
+    paused: 0,
+    cut: 0,
+    forgotten: 0,
+    misset: 0,
+    refusedToStart: 0,
+    withoutHistory: 0,
+  };
   const violations: string[] = [];
   const ended = new Set<HeraldProcess>();
   const places = new Map<Slot, Place>();
+  let isHistoryUnset = false;
   const redis = createWellBeing();
   redis.recover(0);
   const { server } = herald.topology;
@@ -87,10 +104,17 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
   };
   /** Acts like a supervisor: restarts a process that refuses to start, as all do while Redis is away. */
   const start = async (place: Place) => {
-    const env = { ...place.clock.env, ...(place.link && { REDIS_URL: `redis://127.0.0.1:${place.link.port}` }) };
+    const isApi = place.slot.startsWith('api');
     while (!closing.signal.aborted) {
+      place.isWithoutHistory = isHistoryUnset && !isApi;
+      const env = {
+        ...place.clock.env,
+        ...(place.link && { REDIS_URL: `redis://127.0.0.1:${place.link.port}` }),
+        ...(place.isWithoutHistory && { HISTORY_URL: undefined }),
+      };
       try {
-        const started = await (place.slot.startsWith('api') ? herald.startApi(env) : herald.startWorker(env));
+        const started = await (isApi ? herald.startApi(env) : herald.startWorker(env));
+        if (place.isWithoutHistory) counts.withoutHistory++;
         place.current = started;
         place.process.recover(CONNECTED_MS);
         void watch(started);
@@ -110,7 +134,7 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
       const clock = cleanUp.use(await createFakeClock());
       const [process, way] = [createWellBeing(), createWellBeing()];
       way.recover(0);
-      const place: Place = { slot, link, clock, current: undefined, process, way };
+      const place: Place = { slot, link, clock, isWithoutHistory: false, current: undefined, process, way };
       places.set(slot, place);
       await start(place);
     }
@@ -185,6 +209,17 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
       if (isOfReplica) return;
       if (isAtFault) redis.fail();
       else redis.recover(CONNECTED_MS);
+    },
+    setHistoryUnset: (isUnset) => {
+      isHistoryUnset = isUnset;
+    },
+    async giveHistoryBack() {
+      for (const place of places.values()) {
+        if (!place.isWithoutHistory || !place.current) continue;
+        ended.add(place.current);
+        await stop(place.current);
+        await start(place);
+      }
     },
     async [Symbol.asyncDispose]() {
       closing.abort();

@@ -1,3 +1,6 @@
+import { createHistoryPool } from '@herald/history/pool/create-history-pool';
+import { createPartitions, dayOf, partitionName } from '@herald/history/partitions/partitions';
+import { detachPartition } from '@herald/history/sql/history-sql';
 import { hasCode, type RunningPostgres } from '@herald/test-kit';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Link } from './link.ts';
@@ -8,17 +11,56 @@ export type HistoryFaults = AsyncDisposable & {
   end(fault: HistoryFault): Promise<void>;
 };
 
+/** Of the first day whose detaching is cut off, before now; each next one is of the day before. All are over. */
+const OLD_DAYS = 1_000;
+/** The detaching waits for the reader, and PostgreSQL ends it after so long, in ms. */
+const DETACH_LIMIT_MS = 500;
+/** The limit; another detaching that was cut off and nobody has finished yet; a worker has dropped the day already. */
+const CUT_OFF = ['57014', '55000', '42P01'];
+
 /** Faults of the server with the history, and of the way to it, one at a time. */
 export function createHistoryFaults(postgres: RunningPostgres, link: Link): HistoryFaults {
+  let oldDay = dayOf(Date.now()) - OLD_DAYS;
+  let release: (() => Promise<void>) | undefined;
+  const hold = async (isDetachCut: boolean): Promise<void> => {
+    const pool = createHistoryPool({
+      url: postgres.url,
+      name: 'chaos reader',
+      connections: 2,
+      statementLimitMs: 30_000,
+      onError: () => undefined,
+    });
+    release = () => pool.end();
+    if (isDetachCut) await createPartitions(pool).ensure([--oldDay]);
+    const reader = await pool.connect();
+    release = async () => {
+      reader.release(true);
+      await pool.end();
+    };
+    await reader.query('BEGIN; SELECT count(*) FROM herald.deliveries; SELECT count(*) FROM herald.transitions');
+    if (!isDetachCut) return;
+    const cutter = await pool.connect();
+    try {
+      await cutter.query(`SET statement_timeout = ${DETACH_LIMIT_MS}`);
+      await cutter.query(detachPartition('deliveries', partitionName('deliveries', oldDay)));
+    } catch (error) {
+      if (!hasCode(error, ...CUT_OFF)) throw error;
+    } finally {
+      cutter.release(true);
+    }
+  };
   return {
     async begin(fault) {
-      if (fault === 'kill') await postgres.kill();
+      if (fault === 'hold' || fault === 'cut-detach') await hold(fault === 'cut-detach');
+      else if (fault === 'unset') throw new Error('workers have it, not PostgreSQL');
+      else if (fault === 'kill') await postgres.kill();
       else if (fault === 'stop') await postgres.stop();
       else if (fault === 'pause') await pause(postgres.pid);
       else link.begin(fault);
     },
     async end(fault) {
-      if (fault === 'kill' || fault === 'stop') await postgres.restart();
+      if (fault === 'hold' || fault === 'cut-detach') await release?.();
+      else if (fault === 'kill' || fault === 'stop') await postgres.restart();
       else if (fault === 'pause') await resume(postgres.pid);
       else link.heal();
     },

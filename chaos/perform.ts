@@ -40,7 +40,8 @@ export function createPerform({ herald, fleet, hosts, replicas, history }: Perfo
           await replicas.begin(action.shard, action.fault);
           return;
         case 'history':
-          await history?.begin(action.fault);
+          if (action.fault === 'unset') fleet.setHistoryUnset(true);
+          else await history?.begin(action.fault);
           return;
         case 'receiver':
           await hosts[action.index]?.set(action.mood);
@@ -66,7 +67,8 @@ export function createPerform({ herald, fleet, hosts, replicas, history }: Perfo
           fleet.setRedisFault(false, action.fault.endsWith('replica'));
           return;
         case 'history':
-          await history?.end(action.fault);
+          if (action.fault === 'unset') fleet.setHistoryUnset(false);
+          else await history?.end(action.fault);
           return;
         case 'receiver':
           await hosts[action.index]?.set('good');

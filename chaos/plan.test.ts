@@ -56,7 +56,9 @@ test('with a history PostgreSQL goes wrong too, and everything else as without',
   expect(seenOver(scenario)).toEqual(
     [
       ...seenOver(SINGLE),
-      ...['cut', 'delay', 'forget', 'kill', 'pause', 'silence', 'stop'].map((fault) => `history ${fault}`),
+      ...['cut', 'cut-detach', 'delay', 'forget', 'hold', 'kill', 'pause', 'silence', 'stop', 'unset'].map(
+        (fault) => `history ${fault}`,
+      ),
     ].sort(),
   );
   const others = createPlan(7, 60, scenario).filter(({ kind }) => kind !== 'history');

@@ -32,10 +32,12 @@ export type ReplicaFault =
   | 'full-memory'
   | 'move-slots';
 /**
- * Faults of the PostgreSQL that has the history: SIGKILL, a fast shutdown, SIGSTOP of all of its processes; or of the way
- * to it, which all processes share.
+ * Faults of the PostgreSQL that has the history: SIGKILL, a fast shutdown, SIGSTOP of all of its processes; somebody reads
+ * every day in a transaction that stays open ('hold'); so does he, and the detaching of an old day is cut off beside him
+ * ('cut-detach'). Or of the way to it, which all processes share. 'unset': workers that start meanwhile have no
+ * HISTORY_URL, until they are started again.
  */
-export type HistoryFault = 'kill' | 'stop' | 'pause' | LinkFault;
+export type HistoryFault = 'kill' | 'stop' | 'pause' | 'hold' | 'cut-detach' | 'unset' | LinkFault;
 /** The answers of a receiver; 'lazy': a 2xx so late that it gets the slots of slow ones; 'refuse': its port is closed. */
 export type Mood = 'good' | 'slow' | 'lazy' | 'hang' | 'error' | 'flap' | 'reset' | 'too-many' | 'refuse';
 
@@ -158,6 +160,9 @@ const HISTORY_TRACK: Track = {
     { weight: 3, lasts: [0, 4_000], fault: { kind: 'history', fault: 'kill' } },
     { weight: 2, lasts: [1_000, 8_000], fault: { kind: 'history', fault: 'stop' } },
     { weight: 2, lasts: [1_000, 8_000], fault: { kind: 'history', fault: 'pause' } },
+    { weight: 2, lasts: [3_000, 15_000], fault: { kind: 'history', fault: 'hold' } },
+    { weight: 2, lasts: [1_000, 8_000], fault: { kind: 'history', fault: 'cut-detach' } },
+    { weight: 2, lasts: [4_000, 15_000], fault: { kind: 'history', fault: 'unset' } },
     { weight: 2, lasts: [0, 3_000], fault: { kind: 'history', fault: 'cut' } },
     { weight: 1, lasts: [1_000, 8_000], fault: { kind: 'history', fault: 'silence' } },
     { weight: 2, lasts: [2_000, 8_000], fault: { kind: 'history', fault: 'delay' } },

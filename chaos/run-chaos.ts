@@ -154,6 +154,7 @@ async function runOn(stage: Stage, run: Run, say: (line: string) => void): Promi
     createPerform({ herald, fleet, hosts, replicas, history: history?.faults }),
     say,
   );
+  await fleet.giveHistoryBack();
   const healedAt = performance.now();
   say('everything is well again; waiting until nothing is left to do');
   const timer = setTimeout(() => {
@@ -208,6 +209,7 @@ async function runOn(stage: Stage, run: Run, say: (line: string) => void): Promi
     violations: [
       ...unended,
       ...(left === undefined ? [] : [left]),
+      ...((await history?.dropOldDays()) ?? []),
       ...leftovers.flat().map((each) => `left in the end: ${each}`),
       ...waits.violations,
       ...fleet.violations,
