@@ -10,6 +10,7 @@ import { openClock } from '@herald/store/clock/open-clock';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createHistoryMark, findHistoryNotSet } from '@herald/store/moving/history-mark';
+import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { openConnections } from '@herald/store/redis/open-connections';
 import { logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
@@ -98,6 +99,7 @@ export async function openContext({ config, logger, resources, giveUp, weaknesse
       settledForMs: config.retentionMs,
       dataId: shards.dataId,
       mark: historyMark,
+      records: createShardRecordStore(redis),
       logger,
       registry: metrics.registry,
       resources,

@@ -5,7 +5,9 @@ CREATE TABLE herald.installation (
   -- The id of the data in Redis whose history it is. Absent until a worker has taken it.
   data_id text,
   -- How long days are kept, in ms. Less than half of it needs a word of an operator. Absent until a worker has said it.
-  retention_ms bigint
+  retention_ms bigint,
+  -- When a worker last looked at both this and Redis, by the clock of Redis, epoch ms. Redis has it, too.
+  seen_ms bigint
 );
 INSERT INTO herald.installation DEFAULT VALUES;
 

@@ -81,3 +81,20 @@ test('a day that stays for hours is a warning, its reason is logged once, and it
     'history.retention_kept {"keptMs":7776000000,"wishedMs":777600000}',
   ]);
 });
+
+test('a backup that was restored is logged, with which of the two is older, and of when both are', () => {
+  const logged: string[] = [];
+  const note = (event: string, fields?: object) => logged.push(`${event} ${JSON.stringify(fields)}`);
+  const state = createHistoryState({
+    logger: { ...createLogger({ level: 'error', process: 'test', readable: false }), warn: note },
+    metrics: { failed: () => undefined },
+    now: () => 0,
+  });
+  state.restored({ older: 'redis', from: 60_000, to: 120_000 });
+  // Its backup is older than the first look.
+  state.restored({ older: 'history', from: 0, to: 120_000 });
+  expect(logged).toEqual([
+    'history.restored {"older":"redis","from":"1970-01-01T00:01:00.000Z","to":"1970-01-01T00:02:00.000Z"}',
+    'history.restored {"older":"history","to":"1970-01-01T00:02:00.000Z"}',
+  ]);
+});

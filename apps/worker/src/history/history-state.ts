@@ -1,3 +1,4 @@
+import type { Restored } from '@herald/history/requirements/find-restored';
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 import { warning, type Finding } from '@herald/runtime/findings/finding';
 import type { Logger } from '@herald/runtime/log/logger';
@@ -57,6 +58,11 @@ export function createHistoryState({ logger, metrics, now }: HistoryStateDeps) {
       const kept = ms > wishedMs ? { ms, wishedMs } : undefined;
       if (kept && !longer) logger.warn('history.retention_kept', { keptMs: ms, wishedMs });
       longer = kept;
+    },
+    /** A backup was restored. */
+    restored({ older, from, to }: Restored): void {
+      const times = [from, to].map((ms) => (ms > 0 ? new Date(ms).toISOString() : undefined));
+      logger.warn('history.restored', { older, from: times[0], to: times[1] });
     },
     overdueMs: () => overdueMs,
     isUp: () => failures.size === 0,

@@ -6,10 +6,12 @@ import { createPartitions } from '@herald/history/partitions/partitions';
 import { createHistoryPool } from '@herald/history/pool/create-history-pool';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { createHistoryCheck } from '@herald/history/requirements/create-history-check';
+import { findRestored } from '@herald/history/requirements/find-restored';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { HistoryMark } from '@herald/store/moving/history-mark';
+import type { ShardRecordStore } from '@herald/store/shards/shard-record';
 import { createHistoryMetrics } from './create-history-metrics.ts';
 import { createHistoryState } from './history-state.ts';
 
@@ -29,6 +31,7 @@ export type OpenHistoryDeps = {
   /** Which data this is. */
   readonly dataId: string;
   readonly mark: HistoryMark;
+  readonly records: Pick<ShardRecordStore, 'readHistorySeen' | 'noteHistorySeen'>;
   readonly logger: Logger;
   readonly registry: MetricsRegistry;
   readonly resources: Resources;
@@ -42,7 +45,7 @@ export type OpenHistoryDeps = {
  * same, because deliveries matter more, and looks again before it moves anything.
  */
 export async function openHistory(deps: OpenHistoryDeps) {
-  const { config, dataId, mark, logger, registry, resources, cutOff, now } = deps;
+  const { config, dataId, mark, records, logger, registry, resources, cutOff, now } = deps;
   const metrics = createHistoryMetrics(registry, deps.settledForMs);
   const state = createHistoryState({ logger, metrics, now });
   const open = (name: string, connections: number, statementLimitMs: number) => {
@@ -101,6 +104,12 @@ export async function openHistory(deps: OpenHistoryDeps) {
         if (judgeHistoryError(error) === 'set-up') check.lookAgain();
         state.failed(doing, error);
       }
+    },
+    /** Tells of a backup that was restored, of PostgreSQL or of Redis. */
+    async lookForRestored(): Promise<void> {
+      const deps = { pool, readSeen: records.readHistorySeen, noteSeen: records.noteHistorySeen };
+      const restored = await findRestored(deps, now());
+      if (restored) state.restored(restored);
     },
     retentionMs: config.retentionMs,
     audit: createAuditTable(pool),

@@ -90,6 +90,7 @@ export function startTendingDays({ history, logger, metrics, now, resources }: M
   let isStopping = false;
   const tend = () =>
     history.attempt('days', async () => {
+      await history.lookForRestored();
       const retentionMs = await history.partitions.agreeOnRetention(history.retentionMs, now());
       history.state.keptFor(retentionMs, history.retentionMs);
       const oldest = now() - retentionMs;

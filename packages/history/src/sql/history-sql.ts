@@ -308,5 +308,9 @@ export const SET_RETENTION = 'UPDATE herald.installation SET retention_ms = $1';
 /** One row: how long days are kept, and the time, in ms. */
 export const READ_RETENTION = `SELECT retention_ms, (extract(epoch FROM now()) * 1000)::bigint AS now_ms
   FROM herald.installation`;
+/** One row: which history this is, and when a worker last looked at it and Redis, by the clock of Redis. */
+export const READ_SEEN = 'SELECT id, seen_ms FROM herald.installation';
+/** $1: now, epoch ms */
+export const NOTE_SEEN = 'UPDATE herald.installation SET seen_ms = $1';
 /** $1: id of the data. Takes a history from other data. */
 export const ADOPT_INSTALLATION = 'UPDATE herald.installation SET data_id = $1 RETURNING id';

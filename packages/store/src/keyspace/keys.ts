@@ -152,7 +152,7 @@ export const GLOBAL_KEYS = {
   /**
    * hash: `count`, the SHARDS that the data is laid out for; `movingTo` while it is resharded to another, with `trailCopied`; `layout` of
    * each shard; `upgradingTo` while a former layout is taken over; `dataId`, which data it is; `retention`, the RETENTION by which all that
-   * settled leaves (ms)
+   * settled leaves (ms); `historySeen`, the id of the history, and when a worker looked at both, before and last (ms)
    */
   shards: 'herald:shards',
   /** string: the lease of the process that takes the data of a former version over */

@@ -24,6 +24,16 @@ export type ShardRecord = Readonly<z.infer<typeof ShardRecord>>;
 export type KnownData = { readonly record: ShardRecord; readonly dataId?: string };
 const DataId = z.object({ dataId: z.string().exactOptional() });
 
+/** The last look at the history: its id, and the times of the look before and of this one, epoch ms. */
+const HistorySeen = z
+  .string()
+  .regex(/^\S+ \d+ \d+$/)
+  .transform((text) => {
+    const [id = '', before, last] = text.split(' ');
+    return { id, before: Number(before), last: Number(last) };
+  });
+type HistorySeen = z.infer<typeof HistorySeen>;
+
 const ENTER_LUA = /* lua */ `
 -- Enter the number of shards, of new data their layout too, unless there is a number.
 -- KEYS[1] record (hash)
@@ -82,6 +92,11 @@ export function createShardRecordStore(redis: RedisClient) {
       if (dataId !== undefined) return dataId;
       await redis.hsetnx(key, 'dataId', id);
       return (await readKnown()).dataId ?? id;
+    },
+    readHistorySeen: async (): Promise<HistorySeen | undefined> =>
+      HistorySeen.optional().parse((await redis.hget(key, 'historySeen')) ?? undefined),
+    async noteHistorySeen({ id, before, last }: HistorySeen): Promise<void> {
+      await redis.hset(key, 'historySeen', `${id} ${before} ${last}`);
     },
     /** Enters the number of shards, and the layout of new data, unless there is a number. Returns the record then. */
     async enter(count: number, layout?: number): Promise<ShardRecord> {
