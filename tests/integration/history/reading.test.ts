@@ -7,6 +7,8 @@ import { createHistoryReader } from '@herald/history/reading/create-history-read
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
+import { createHistoryMark } from '@herald/store/moving/history-mark';
+import { createReplaySteps } from '@herald/store/replays/replay-steps';
 import { createSearch } from '@herald/store/operators/search';
 import { waitFor } from '@herald/test-kit';
 import { newWorkspaceId } from '../../support/start-stores.ts';
@@ -272,6 +274,20 @@ test('a replay goes through Redis and history in the order of acceptance, and it
   expect(await engine.replays.find(workspaceId, 'rpl_both')).toMatchObject({ status: 'done', ...counts });
   expect(new Set(order)).toEqual(new Set([...ids, present]));
   expect(new Set(order.slice(0, 100))).toEqual(new Set(ids.slice(0, 100)));
+});
+
+test('a worker that is not told of the history carries no replay on: it would leave out what has moved', async () => {
+  const { receiver, workspaceId } = await settleMany(1);
+  const facts = { since: START, until: START + 1_000, statuses: ['failed'] as const, createdAt: START };
+  await engine.replays.create(workspaceId, { id: 'rpl_waits', endpointId: receiver.id, ...facts });
+  const { redis, keys } = engine;
+  const unaware = createReplaySteps({ redis, keys, keepMs: 1 });
+  const mark = createHistoryMark({ redis, keyspace: engine.stores.keyspace });
+  await mark.note('a history');
+  expect(await unaware.claim(START, START, 100)).toEqual([]);
+  expect(await engine.worker.steps.claim(START, START, 100)).toContain('rpl_waits');
+  await mark.remove();
+  expect(await unaware.claim(START + 1, START + 1, 100)).toContain('rpl_waits');
 });
 
 test('operators find what has left Redis by its id alone', async () => {

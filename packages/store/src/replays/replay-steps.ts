@@ -31,9 +31,14 @@ export function createReplaySteps({ redis, keys, keepMs, history, limits = NO_LI
   const step = defineScript(redis, STEP_REPLAY_LUA);
   const findReplayed = history && createFindReplayed({ redis, keys, history });
   return {
-    /** Takes replays to carry on; another worker gets them only after `leaseEndsAt` (epoch ms). */
-    claim: async (now: number, leaseEndsAt: number, limit: number) =>
-      Ids.parse(await claim([keys.replays], [now, leaseEndsAt, limit])),
+    /**
+     * Takes replays to carry on; another worker gets them only after `leaseEndsAt` (epoch ms). A worker that isn't told of the
+     * data's history gets none: it would leave out what has moved.
+     */
+    async claim(now: number, leaseEndsAt: number, limit: number): Promise<readonly string[]> {
+      if (!history && (await redis.exists(keys.history)) === 1) return [];
+      return Ids.parse(await claim([keys.replays], [now, leaseEndsAt, limit]));
+    },
     /**
      * `replayed`: deliveries that the step set pending.
      * @throws HistoryUnavailableError; the replay goes on when history is back
