@@ -1,4 +1,4 @@
-import { createHistoryPool } from '@herald/history/pool/create-history-pool';
+import { createHistoryPool, withClient } from '@herald/history/pool/create-history-pool';
 import { createPartitions, dayOf, partitionName } from '@herald/history/partitions/partitions';
 import { detachPartition } from '@herald/history/sql/history-sql';
 import { hasCode, type RunningPostgres } from '@herald/test-kit';
@@ -15,7 +15,10 @@ export type HistoryFaults = AsyncDisposable & {
 const OLD_DAYS = 1_000;
 /** The detaching waits for the reader, and PostgreSQL ends it after so long, in ms. */
 const DETACH_LIMIT_MS = 500;
-/** The limit; another detaching that was cut off and nobody has finished yet; a worker has dropped the day already. */
+/**
+ * The limit, also of making the day beside a worker that stands still; another detaching that was cut off and nobody has
+ * finished yet; a worker has dropped the day already.
+ */
 const CUT_OFF = ['57014', '55000', '42P01'];
 
 /** Faults of the server with the history, and of the way to it, one at a time. */
@@ -31,22 +34,21 @@ export function createHistoryFaults(postgres: RunningPostgres, link: Link): Hist
       onError: () => undefined,
     });
     release = () => pool.end();
-    if (isDetachCut) await createPartitions(pool).ensure([--oldDay]);
-    const reader = await pool.connect();
-    release = async () => {
-      reader.release(true);
-      await pool.end();
-    };
-    await reader.query('BEGIN; SELECT count(*) FROM herald.deliveries; SELECT count(*) FROM herald.transitions');
-    if (!isDetachCut) return;
-    const cutter = await pool.connect();
     try {
-      await cutter.query(`SET statement_timeout = ${DETACH_LIMIT_MS}`);
-      await cutter.query(detachPartition('deliveries', partitionName('deliveries', oldDay)));
+      if (isDetachCut) await createPartitions(pool).ensure([--oldDay]);
+      const reader = await pool.connect();
+      release = async () => {
+        reader.release(true);
+        await pool.end();
+      };
+      await reader.query('BEGIN; SELECT count(*) FROM herald.deliveries; SELECT count(*) FROM herald.transitions');
+      if (!isDetachCut) return;
+      await withClient(pool, false, async (cutter) => {
+        await cutter.query(`SET statement_timeout = ${DETACH_LIMIT_MS}`);
+        await cutter.query(detachPartition('deliveries', partitionName('deliveries', oldDay)));
+      });
     } catch (error) {
       if (!hasCode(error, ...CUT_OFF)) throw error;
-    } finally {
-      cutter.release(true);
     }
   };
   return {
