@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { judgeManifest } from './packages/judge-manifest.ts';
+import { judgeTypes } from './packages/judge-types.ts';
 
 /** What others install. */
 const PACKAGES = ['packages/receiver', 'packages/client'];
@@ -33,13 +34,20 @@ async function findProblems(folder: string): Promise<string[]> {
     );
     const [entry] = JSON.parse(packed.stdout) as [{ filename: string }];
     await run('tar', ['-xzf', entry.filename], { cwd: dir });
-    const manifest: unknown = JSON.parse(await readFile(join(dir, 'package/package.json'), 'utf8'));
+    const manifest = JSON.parse(await readFile(join(dir, 'package/package.json'), 'utf8')) as { name: string };
+    const installed = join(dir, 'node_modules', manifest.name);
+    await mkdir(dirname(installed), { recursive: true });
+    await rename(join(dir, 'package'), installed);
     const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
     const judged = await Promise.all([
       outcomeOf(bin('publint'), ['--strict', entry.filename], dir),
       outcomeOf(bin('attw'), [entry.filename], dir),
     ]);
-    return [...judgeManifest(manifest), ...judged.flatMap(({ isFine, output }) => (isFine ? [] : [output]))];
+    return [
+      ...judgeManifest(manifest),
+      ...judged.flatMap(({ isFine, output }) => (isFine ? [] : [output])),
+      ...(await judgeTypes(dir, manifest.name)),
+    ];
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

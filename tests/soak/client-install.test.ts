@@ -5,12 +5,12 @@ import { installClient, readExamples, type Project } from '../e2e/client/install
 
 import.meta.jest.setTimeout(120_000);
 
-const TYPESCRIPT = join(import.meta.dirname, '../../node_modules/typescript-5.4/bin/tsc');
+const TYPESCRIPT = join(import.meta.dirname, '../../node_modules/typescript-4.9/bin/tsc');
 
 const OPTIONS = ['--noEmit', '--strict', '--target', 'es2022', '--types', 'node'];
 const RESOLUTIONS = {
   node16: ['--module', 'node16', '--moduleResolution', 'node16'],
-  bundler: ['--module', 'esnext', '--moduleResolution', 'bundler'],
+  node: ['--module', 'esnext', '--moduleResolution', 'node'],
 };
 
 let project: Project;
@@ -48,15 +48,16 @@ test('an ES module imports the package, and a CommonJS module requires it', asyn
   }
 });
 
-test.each(['node16', 'bundler'] as const)(
-  'TypeScript 5.4 with moduleResolution %s reads its types, in ES modules and CommonJS, and the examples',
+test.each(['node16', 'node'] as const)(
+  'TypeScript 4.9 with moduleResolution %s reads its types, in ES modules and CommonJS, and the examples',
   async (resolution) => {
     await project.write('program.mts', PROGRAM);
     await project.write('program.cts', PROGRAM);
     const examples = [...(await readExamples())].filter(([name]) => name.endsWith('.ts'));
     for (const [name, code] of examples) await project.write(name.replace(/ts$/, 'mts'), code);
     const files = ['program.mts', 'program.cts', ...examples.map(([name]) => name.replace(/ts$/, 'mts'))];
-    expect(await check(resolution, files, ['--skipLibCheck', 'false'])).toBe('');
+    // `npm run check:packages` reads all of its types, without `@types/node`, which are for later compilers.
+    expect(await check(resolution, files, ['--skipLibCheck'])).toBe('');
   },
 );
 

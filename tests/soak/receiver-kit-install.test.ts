@@ -52,8 +52,8 @@ const MISUSE = `${USE}export const wrong: number = event.id;\n`;
 
 test.each([
   ['node16', ['--module', 'node16', '--moduleResolution', 'node16'], ['cts', 'mts']],
-  ['bundler', ['--module', 'esnext', '--moduleResolution', 'bundler'], ['ts']],
-])('TypeScript 5.4 with moduleResolution %s knows its types, and finds a wrong use', async (name, options, endings) => {
+  ['node', ['--module', 'commonjs', '--moduleResolution', 'node'], ['ts']],
+])('TypeScript 4.9 with moduleResolution %s knows its types, and finds a wrong use', async (name, options, endings) => {
   for (const ending of endings) {
     await writeFile(join(folder.path, `${name}.${ending}`), USE);
     await writeFile(join(folder.path, `${name}-wrong.${ending}`), MISUSE);
