@@ -27,6 +27,21 @@ function readVersions(root: string): Set<string | undefined> {
   ]);
 }
 
+/** Where the packages that others install say that the repository is, its page and its issues. */
+function readAddresses(root: string): Set<string | undefined> {
+  type Manifest = { homepage?: string; bugs: string; repository: { url: string } };
+  const manifests = manifestsOf(root).map((file) => JSON.parse(read(root, file)) as Manifest);
+  const installed = manifests.filter(({ homepage }) => homepage !== undefined);
+  expect(installed).toHaveLength(2);
+  return new Set(
+    installed.flatMap(({ repository, homepage, bugs }) => [
+      repository.url,
+      homepage?.replace(/\/tree\/main\/packages\/\w+#readme$/, ''),
+      bugs.replace(/\/issues$/, ''),
+    ]),
+  );
+}
+
 /** The newest release in the changelog, as a number that grows with it. */
 function newestRelease(root: string): string | undefined {
   return /^## \[(\d\S*)\]/m.exec(read(root, 'CHANGELOG.md'))?.[1];
@@ -37,6 +52,12 @@ test('one version is told everywhere: packages, lock file, image and chart; that
   expect([...readVersions(ROOT)]).toEqual([version]);
   const released = newestRelease(ROOT) ?? '';
   expect([released, nextVersion(released)]).toContain(version);
+});
+
+test('the address of the repository is that of the root', () => {
+  const { repository } = JSON.parse(read(ROOT, 'package.json')) as { repository: { url: string } };
+  const page = repository.url.replace(/^git\+(.*)\.git$/, '$1');
+  expect([...readAddresses(ROOT)]).toEqual([repository.url, page]);
 });
 
 test.each([
@@ -94,7 +115,11 @@ test('npm run release sets the version everywhere, dates the changelog, commits 
     ];
     for (const file of copied) cpSync(join(ROOT, file), join(root, file), { recursive: true });
     // What a build would make: the commit from which it was made.
-    const manifest = JSON.parse(read(root, 'package.json')) as { scripts: Record<string, string> };
+    const manifest = JSON.parse(read(root, 'package.json')) as {
+      scripts: Record<string, string>;
+      repository: { url: string };
+    };
+    manifest.repository.url = 'git+https://git.example.org/a/b.git';
     manifest.scripts.build =
       'for app in api worker cli console; do mkdir -p apps/$app/dist; git describe --tags --dirty=-changed > apps/$app/dist/main.js; done';
     writeFileSync(join(root, 'package.json'), JSON.stringify(manifest, undefined, 2));
@@ -120,6 +145,7 @@ test('npm run release sets the version everywhere, dates the changelog, commits 
     execFileSync('npm', ['run', '--silent', 'release', '--', '9.8.7'], { cwd: root, encoding: 'utf8' });
 
     expect([...readVersions(root)]).toEqual(['9.9.0-dev']);
+    expect([...readAddresses(root)]).toEqual(['git+https://git.example.org/a/b.git', 'https://git.example.org/a/b']);
     expect(git('log', '-2', '--format=%s').split('\n')).toEqual([
       'Keep the build of 9.8.7, and begin 9.9.0-dev',
       'Release 9.8.7',

@@ -21,6 +21,16 @@ test('there are workflows for changes, for analysis and for releases', () => {
   ]);
 });
 
+test('everything has an owner, and no owner has what is not there', () => {
+  const lines = readFileSync(join(ROOT, '.github/CODEOWNERS'), 'utf8')
+    .split('\n')
+    .filter((line) => /^[^#]/.test(line));
+  const [all, ...paths] = lines.map((line) => line.split(/ +/));
+  expect(all?.[0]).toBe('*');
+  expect(lines.filter((line) => !/^\S+( +@[\w-]+(\/[\w-]+)?)+$/.test(line))).toEqual([]);
+  expect(paths.filter(([path = '']) => !path.startsWith('/') || !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
 describe.each(FILES)('%s', (file) => {
   const { permissions, jobs } = read(file);
   const steps = Object.values(jobs).flatMap((job) => job.steps);

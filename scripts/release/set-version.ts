@@ -1,8 +1,14 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** A package.json, or a lock file with those of all packages. */
-type Manifest = { version?: string; packages?: Record<string, Manifest> };
+type Manifest = {
+  version?: string;
+  packages?: Record<string, Manifest>;
+  repository?: { url: string };
+  homepage?: string;
+  bugs?: string;
+};
 
 /** Where text tells the version: the image's label, and both versions of the chart. */
 const TEXTS = [
@@ -11,12 +17,24 @@ const TEXTS = [
 ];
 
 /**
- * Gives every package below the root, the lock file, the image and the chart this version. Returns the files that it
- * wrote.
+ * Gives every package below the root, the lock file, the image and the chart this version, and what others install the
+ * address of the root's repository. Returns the files that it wrote.
  */
 export function setVersion(root: string, version: string): string[] {
   const manifests = globSync(['packages/*/package.json', 'apps/*/package.json'], { cwd: root }).sort();
-  for (const file of manifests) rewrite(join(root, file), (manifest) => (manifest.version = version));
+  const { repository: { url } = { url: '' } } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  ) as Manifest;
+  const page = url.replace(/^git\+/, '').replace(/\.git$/, '');
+  for (const file of manifests) {
+    rewrite(join(root, file), (manifest) => {
+      manifest.version = version;
+      if (manifest.repository === undefined) return;
+      manifest.repository.url = url;
+      manifest.homepage = `${page}/tree/main/${dirname(file)}#readme`;
+      manifest.bugs = `${page}/issues`;
+    });
+  }
   rewrite(join(root, 'package-lock.json'), ({ packages = {} }) => {
     for (const file of manifests) Object.assign(packages[file.replace('/package.json', '')] ?? {}, { version });
   });
