@@ -14,6 +14,7 @@ const python = findExecutable('python3');
 /** What customers run it on: the oldest Node that it is for, where the machine has one. */
 const node = findNode20() ?? process.execPath;
 const serveFetch = join(import.meta.dirname, 'serve-fetch.js');
+const serveAzure = join(import.meta.dirname, 'serve-azure.js');
 
 async function compileNest(folder: string): Promise<void> {
   const complaints = await compile(folder, ['--experimentalDecorators', '--module', 'commonjs'], 'nest.ts');
@@ -23,11 +24,13 @@ async function compileNest(folder: string): Promise<void> {
 const EXAMPLES: Example[] = [
   { name: 'express.mjs', command: node, args: ['express.mjs'] },
   { name: 'fastify.mjs', command: node, args: ['fastify.mjs'] },
-  ...['fetch.mjs', 'hono.mjs', 'route.mjs', 'lambda.mjs'].map((name) => ({
+  ...['fetch.mjs', 'hono.mjs', 'worker.mjs', 'route.mjs', 'lambda.mjs'].map((name) => ({
     name,
     command: node,
     args: [serveFetch, name],
   })),
+  { name: 'koa.mjs', command: node, args: ['koa.mjs'] },
+  { name: 'azure.mjs', command: node, args: [serveAzure, 'azure.mjs'] },
   { name: 'nest.ts', command: node, args: ['nest.js'], prepare: compileNest },
   ...(python === undefined ? [] : [{ name: 'receiver.py', command: python, args: ['receiver.py'] }]),
 ];

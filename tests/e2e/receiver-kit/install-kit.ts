@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
+const AZURE_HOST = join(ROOT, 'tests/fixtures/azure-host');
 const NEST_LIKE = join(ROOT, 'tests/fixtures/nest-like/@nestjs');
 const TYPESCRIPT = join(ROOT, 'node_modules/typescript-4.9/bin/tsc');
 
@@ -21,9 +22,11 @@ export async function installKit(): Promise<CustomerFolder> {
     if (packed === undefined) throw new Error('npm pack left no package');
     await writeFile(join(path, 'package.json'), '{"private":true}');
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(path, packed)], path);
-    for (const library of ['express', 'ioredis', 'fastify', 'hono', '@types']) {
+    for (const library of ['express', 'ioredis', 'fastify', 'hono', 'koa', 'cookie', '@types']) {
       await symlink(join(ROOT, 'node_modules', library), join(path, 'node_modules', library));
     }
+    await cp(join(ROOT, 'node_modules/@azure'), join(path, 'node_modules/@azure'), { recursive: true });
+    await cp(AZURE_HOST, join(path, 'node_modules'), { recursive: true });
     await cp(NEST_LIKE, join(path, 'node_modules/@nestjs'), { recursive: true });
     return { path, [Symbol.asyncDispose]: remove };
   } catch (error) {
