@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/preact-query';
-import { api, read, type Schemas } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { POLL_MS } from '../api/polling.ts';
 import { serverNow } from '../api/server-clock.ts';
 import { toAuditQuery, type AuditFilter } from './audit-filter.ts';
@@ -9,8 +9,7 @@ export type OverviewWindow = Schemas['Overview']['window'];
 export function useOverview(window: OverviewWindow) {
   return useQuery({
     queryKey: ['overview', window],
-    queryFn: ({ signal }) =>
-      read<Schemas['Overview']>(api.GET('/api/operator/overview', { params: { query: { window } }, signal })),
+    queryFn: ({ signal }) => api.GET('/api/operator/overview', { params: { query: { window } }, signal }),
     refetchInterval: POLL_MS,
     placeholderData: (former) => former,
   });
@@ -20,12 +19,10 @@ export function useWaitingReceivers(find: string) {
   return useQuery({
     queryKey: ['waiting receivers', find],
     queryFn: ({ signal }) =>
-      read<Schemas['WaitingReceiverList']>(
-        api.GET('/api/operator/receivers', {
-          params: { query: { limit: 100, ...(find !== '' && { find }) } },
-          signal,
-        }),
-      ),
+      api.GET('/api/operator/receivers', {
+        params: { query: { limit: 100, ...(find !== '' && { find }) } },
+        signal,
+      }),
     refetchInterval: POLL_MS,
     placeholderData: (former) => former,
   });
@@ -35,12 +32,10 @@ export function useFailed() {
   return useInfiniteQuery({
     queryKey: ['failed'],
     queryFn: ({ pageParam: cursor, signal }) =>
-      read<Schemas['FailedPage']>(
-        api.GET('/api/operator/deliveries/failed', {
-          params: { query: { limit: 50, ...(cursor !== undefined && { cursor }) } },
-          signal,
-        }),
-      ),
+      api.GET('/api/operator/deliveries/failed', {
+        params: { query: { limit: 50, ...(cursor !== undefined && { cursor }) } },
+        signal,
+      }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     refetchInterval: false,
@@ -51,14 +46,12 @@ export function useAudit(filter: AuditFilter) {
   return useInfiniteQuery({
     queryKey: ['audit', filter],
     queryFn: ({ pageParam: cursor, signal }) =>
-      read<Schemas['AuditPage']>(
-        api.GET('/api/operator/audit', {
-          params: {
-            query: { ...toAuditQuery(filter, serverNow()), limit: 50, ...(cursor !== undefined && { cursor }) },
-          },
-          signal,
-        }),
-      ),
+      api.GET('/api/operator/audit', {
+        params: {
+          query: { ...toAuditQuery(filter, serverNow()), limit: 50, ...(cursor !== undefined && { cursor }) },
+        },
+        signal,
+      }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     refetchInterval: false,
@@ -68,8 +61,7 @@ export function useAudit(filter: AuditFilter) {
 export function useSearch(q: string) {
   return useQuery({
     queryKey: ['search', q],
-    queryFn: ({ signal }) =>
-      read<Schemas['SearchResults']>(api.GET('/api/operator/search', { params: { query: { q } }, signal })),
+    queryFn: ({ signal }) => api.GET('/api/operator/search', { params: { query: { q } }, signal }),
     enabled: q !== '',
     refetchInterval: false,
   });
@@ -79,9 +71,10 @@ export function useSearch(q: string) {
 export function useOpenWorkspace() {
   return useMutation({
     mutationFn: async ({ workspaceId, page }: { readonly workspaceId: string; readonly page: string }) => {
-      const { token } = await read<Schemas['PortalLink']>(
-        api.POST('/api/operator/workspaces/{id}/portal-links', { params: { path: { id: workspaceId } }, body: {} }),
-      );
+      const { token } = await api.POST('/api/operator/workspaces/{id}/portal-links', {
+        params: { path: { id: workspaceId } },
+        body: {},
+      });
       location.assign(`${page}#token=${token}`);
     },
   });

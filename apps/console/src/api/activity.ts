@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useEffect, useRef } from 'preact/hooks';
 import { createStore } from '../state/create-store.ts';
-import { api, read, type Schemas } from './client.ts';
+import { api, type Schemas } from './client.ts';
 import { quietMs, stir } from './last-stir.ts';
 import { judgePace } from './polling.ts';
 
@@ -23,19 +23,17 @@ export function useActivity(endpoint?: string): void {
   const { data, isError, errorUpdatedAt, failureCount, failureReason, dataUpdatedAt } = useQuery({
     queryKey: ['activity', endpoint],
     queryFn: ({ signal }) =>
-      read<Schemas['Activity']>(
-        api.GET('/api/public/activity', {
-          params: {
-            query:
-              endpoint === undefined
-                ? {}
-                : endpoint.startsWith('cb_')
-                  ? { callbackId: endpoint }
-                  : { receiverId: endpoint },
-          },
-          signal,
-        }),
-      ),
+      api.GET('/api/public/activity', {
+        params: {
+          query:
+            endpoint === undefined
+              ? {}
+              : endpoint.startsWith('cb_')
+                ? { callbackId: endpoint }
+                : { receiverId: endpoint },
+        },
+        signal,
+      }),
     initialData: NOT_YET,
     initialDataUpdatedAt: Date.now,
     refetchInterval: () => judgePace(quietMs()),

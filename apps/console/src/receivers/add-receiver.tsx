@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, read, type Schemas } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import { newIdempotencyKey } from '../api/idempotency-key.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -17,9 +17,7 @@ export function AddReceiver({ onClose }: { readonly onClose: () => void }) {
   const [key] = useState(newIdempotencyKey);
   const register = useChange(({ maxRetryHours, ...input }: ReceiverChange) => {
     const body = { ...input, ...(maxRetryHours != null && { maxRetryHours }) };
-    return read<Schemas['ReceiverRegistration']>(
-      api.POST('/api/public/webhooks', { body, params: { header: { 'Idempotency-Key': key } } }),
-    );
+    return api.POST('/api/public/webhooks', { body, params: { header: { 'Idempotency-Key': key } } });
   });
   if (register.data) {
     return (

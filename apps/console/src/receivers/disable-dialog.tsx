@@ -1,4 +1,4 @@
-import { api, read, type Schemas } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { announce } from '../ui/announce.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -9,9 +9,7 @@ import { useChange } from './queries.ts';
 export function DisableDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { disable: texts, disabled, actions } = receiverTexts;
   const disable = useChange(async () => {
-    await read<Schemas['Receiver']>(
-      api.PATCH('/api/public/webhooks/{id}', { params: { path: { id } }, body: { enabled: false } }),
-    );
+    await api.PATCH('/api/public/webhooks/{id}', { params: { path: { id } }, body: { enabled: false } });
     announce(disabled);
     onClose();
   });

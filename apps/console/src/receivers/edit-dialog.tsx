@@ -1,4 +1,4 @@
-import { api, read, type Schemas } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { texts } from '../texts/texts.ts';
 import { announce } from '../ui/announce.tsx';
@@ -15,7 +15,7 @@ export function EditDialog({ receiver, onClose }: EditDialogProps) {
   const { form, saved } = receiverTexts;
   const edit = useChange(async ({ url, ...input }: ReceiverChange) => {
     const body = { ...input, ...(url !== formerUrl && { url }) };
-    await read<Schemas['Receiver']>(api.PATCH('/api/public/webhooks/{id}', { params: { path: { id } }, body }));
+    await api.PATCH('/api/public/webhooks/{id}', { params: { path: { id } }, body });
     announce(saved);
     onClose();
   });

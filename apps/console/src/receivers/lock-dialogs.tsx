@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, read, type Schemas } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { announce } from '../ui/announce.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -18,12 +18,10 @@ export function WithholdDialog({ id, by, onClose }: DialogOf<'lock' | 'pause'>) 
   const [reason, setReason] = useState('');
   const withhold = useChange(async () => {
     const given = reason.trim();
-    await read<Schemas['Receiver']>(
-      api.POST(`/api/public/webhooks/{id}/${by}`, {
-        params: { path: { id } },
-        body: given === '' ? {} : { reason: given },
-      }),
-    );
+    await api.POST(`/api/public/webhooks/{id}/${by}`, {
+      params: { path: { id } },
+      body: given === '' ? {} : { reason: given },
+    });
     announce(by === 'lock' ? locked : paused);
     onClose();
   });
@@ -66,7 +64,7 @@ export function LiftDialog({ id, by, onClose }: DialogOf<'unlock' | 'resume'>) {
   const texts = receiverTexts[by];
   const lift = useChange(async () => {
     const path = by === 'unlock' ? '/api/public/webhooks/{id}/lock' : '/api/public/webhooks/{id}/pause';
-    await read<Schemas['Receiver']>(api.DELETE(path, { params: { path: { id } } }));
+    await api.DELETE(path, { params: { path: { id } } });
     announce(by === 'unlock' ? enabled : resumed);
     onClose();
   });

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, read, type Schemas } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { announce } from '../ui/announce.tsx';
 import { Problem } from '../ui/problem.tsx';
@@ -31,9 +31,7 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
     setOpen(undefined);
   };
   const enable = useChange(async () => {
-    await read<Schemas['Receiver']>(
-      api.PATCH('/api/public/webhooks/{id}', { params: { path: { id } }, body: { enabled: true } }),
-    );
+    await api.PATCH('/api/public/webhooks/{id}', { params: { path: { id } }, body: { enabled: true } });
     announce(receiverTexts.enabled);
   });
   const button = (name: NonNullable<typeof open>, look = 'button') => (

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, read, type Schemas } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { cutUrl } from '../text/cut-url.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { announce } from '../ui/announce.tsx';
@@ -20,7 +20,7 @@ export function RemoveDialog({ receiver: { id, url }, onClose, onRemoved }: Remo
   const { host } = cutUrl(url);
   const [typed, setTyped] = useState('');
   const remove = useChange(async () => {
-    await read<Schemas['ReceiverDeleted']>(api.DELETE('/api/public/webhooks/{id}', { params: { path: { id } } }));
+    await api.DELETE('/api/public/webhooks/{id}', { params: { path: { id } } });
     announce(removed);
     onRemoved();
   });

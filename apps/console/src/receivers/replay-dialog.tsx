@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, read, type Schemas } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { newIdempotencyKey } from '../api/idempotency-key.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
@@ -35,7 +35,7 @@ export function ReplayDialog({ receiver: { id }, onClose, onStarted }: ReplayDia
       ...(end !== undefined && { until: end }),
     };
     const params = { path: { id }, header: { 'Idempotency-Key': key } };
-    const replay = await read<Schemas['Replay']>(api.POST('/api/public/webhooks/{id}/replay', { params, body }));
+    const replay = await api.POST('/api/public/webhooks/{id}/replay', { params, body });
     onStarted(replay.id);
     onClose();
   });

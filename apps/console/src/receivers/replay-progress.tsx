@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
-import { api, read, type Schemas } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Problem } from '../ui/problem.tsx';
@@ -15,12 +15,11 @@ export function ReplayProgress({ id, mayStop, onHide }: ReplayProgressProps) {
   const queries = useQueryClient();
   const asked = useQuery({
     queryKey: ['replay', id],
-    queryFn: ({ signal }) =>
-      read<Schemas['Replay']>(api.GET('/api/public/replays/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => api.GET('/api/public/replays/{id}', { params: { path: { id } }, signal }),
     refetchInterval: ({ state }) => (state.data === undefined || state.data.status === 'running' ? POLL_MS : false),
   });
   const stop = useMutation({
-    mutationFn: () => read<Schemas['Replay']>(api.DELETE('/api/public/replays/{id}', { params: { path: { id } } })),
+    mutationFn: () => api.DELETE('/api/public/replays/{id}', { params: { path: { id } } }),
     onSuccess: (stopped) => {
       queries.setQueryData(['replay', id], stopped);
     },

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, read, type Schemas } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { exactTime } from '../time/time-text.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -15,9 +15,7 @@ export function RotateDialog({ id, onClose }: { readonly id: string; readonly on
   const texts = receiverTexts.rotate;
   const [overlapSeconds, setOverlap] = useState(USUAL_S);
   const rotate = useChange(() =>
-    read<Schemas['SecretRotation']>(
-      api.POST('/api/public/webhooks/{id}/secret/rotate', { params: { path: { id } }, body: { overlapSeconds } }),
-    ),
+    api.POST('/api/public/webhooks/{id}/secret/rotate', { params: { path: { id } }, body: { overlapSeconds } }),
   );
   if (rotate.data && 'secret' in rotate.data) {
     const { secret, overlapEndsAt } = rotate.data;

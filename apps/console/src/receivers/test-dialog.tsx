@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { api, read, type Schemas } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { explainAttempt, explainCode, explainNote } from '../deliveries/explain-attempt.ts';
 import { statusText } from '../text/http-status.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
@@ -27,9 +27,7 @@ export function TestDialog({ id, onClose }: { readonly id: string; readonly onCl
   const texts = receiverTexts.test;
   const [event, setEvent] = useState<EventName>('webhook.test');
   const test = useChange(() =>
-    read<Schemas['TestOutcome']>(
-      api.POST('/api/public/webhooks/{id}/test', { params: { path: { id } }, body: { event } }),
-    ),
+    api.POST('/api/public/webhooks/{id}/test', { params: { path: { id } }, body: { event } }),
   );
   const submit = (submitted: SubmitEvent) => {
     submitted.preventDefault();

@@ -27,9 +27,14 @@ export function askEarly(pathname: string, token: string): void {
 }
 
 /** The answer that was asked for early, once. */
-export function takeEarly({ method, url }: Pick<Request, 'method' | 'url'>): Promise<Response> | undefined {
-  const { pathname, search } = new URL(url);
-  if (early?.path !== pathname + search || method !== 'GET') return undefined;
+export function takeEarly({
+  method,
+  path,
+}: {
+  readonly method: string;
+  readonly path: string;
+}): Promise<Response> | undefined {
+  if (early?.path !== path || method !== 'GET') return undefined;
   const { answer } = early;
   early = undefined;
   return answer;

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { texts } from '../texts/texts.ts';
 import { announce } from '../ui/announce.tsx';
-import { api, read, type Schemas } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import { findPage, isTransition, pageOfTransition } from './find-by-id.ts';
 
 async function askForPage(transitionId: string): Promise<string | undefined> {
   const asked = api.GET('/api/public/deliveries', { params: { query: { transitionId, limit: 1 } } });
-  return pageOfTransition((await read<Schemas['DeliveryPage']>(asked)).deliveries);
+  return pageOfTransition((await asked).deliveries);
 }
 
 /** Leads from an id to its page. */

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import { useActivity } from '../api/activity.ts';
-import { api, read, type Schemas } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { EventName } from '../deliveries/event-name.tsx';
 import { HistoryAway } from '../deliveries/history-away.tsx';
@@ -15,12 +15,10 @@ function useTaskDeliveries(id: string) {
   return useInfiniteQuery({
     queryKey: ['task', id],
     queryFn: ({ pageParam: cursor, signal }) =>
-      read<Schemas['DeliveryPage']>(
-        api.GET('/tasks/{id}/deliveries', {
-          params: { path: { id }, query: { limit: 50, ...(cursor !== undefined && { cursor }) } },
-          signal,
-        }),
-      ),
+      api.GET('/tasks/{id}/deliveries', {
+        params: { path: { id }, query: { limit: 50, ...(cursor !== undefined && { cursor }) } },
+        signal,
+      }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
