@@ -7,6 +7,7 @@ import { nextVersion } from './release/next-version.ts';
 const ROOT = join(import.meta.dirname, '..');
 const RELEASE_HEADING = /^## \[(\d+)\.(\d+)\.(\d+)\] - (\d{4}-\d\d-\d\d)$/;
 const CHART = 'ops/helm/herald/Chart.yaml';
+const PYTHON_KIT = 'packages/receiver-python/pyproject.toml';
 const KINDS = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
 
 const read = (root: string, file: string) => readFileSync(join(root, file), 'utf8');
@@ -24,6 +25,7 @@ function readVersions(root: string): Set<string | undefined> {
     /image\.version=(\S+)/.exec(read(root, 'Dockerfile'))?.[1],
     /^version: (\S+)/m.exec(read(root, CHART))?.[1],
     /^appVersion: (\S+)/m.exec(read(root, CHART))?.[1],
+    /^version = "(.+)"/m.exec(read(root, PYTHON_KIT))?.[1],
   ]);
 }
 
@@ -47,7 +49,7 @@ function newestRelease(root: string): string | undefined {
   return /^## \[(\d\S*)\]/m.exec(read(root, 'CHANGELOG.md'))?.[1];
 }
 
-test('one version is told everywhere: packages, lock file, image and chart; that of the newest release, or of the next', () => {
+test('one version is told everywhere: packages, lock file, image, chart and Python’s kit; that of the newest release, or of the next', () => {
   const version = versionOf(ROOT, 'package.json');
   expect([...readVersions(ROOT)]).toEqual([version]);
   const released = newestRelease(ROOT) ?? '';
@@ -109,6 +111,7 @@ test('npm run release sets the version everywhere, dates the changelog, commits 
       'package-lock.json',
       'Dockerfile',
       CHART,
+      PYTHON_KIT,
       'CHANGELOG.md',
       '.npmrc',
       'scripts',

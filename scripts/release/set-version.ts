@@ -10,15 +10,16 @@ type Manifest = {
   bugs?: string;
 };
 
-/** Where text tells the version: the image's label, and both versions of the chart. */
+/** Where text tells the version: the image's label, both versions of the chart, and the kit for Python. */
 const TEXTS = [
   { file: 'Dockerfile', version: /(org\.opencontainers\.image\.version=)\S+/ },
   { file: 'ops/helm/herald/Chart.yaml', version: /(^(?:version|appVersion): )\S+/gm },
+  { file: 'packages/receiver-python/pyproject.toml', version: /(^version = ")[^"]+/m },
 ];
 
 /**
- * Gives every package below the root, the lock file, the image and the chart this version, and what others install the
- * address of the root's repository. Returns the files that it wrote.
+ * Gives every package below the root, the lock file, the image, the chart and the kit for Python this version, and what
+ * others install the address of the root's repository. Returns the files that it wrote.
  */
 export function setVersion(root: string, version: string): string[] {
   const manifests = globSync(['packages/*/package.json', 'apps/*/package.json'], { cwd: root }).sort();

@@ -1,5 +1,7 @@
 import { findExecutable, waitFor } from '@herald/test-kit';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { actionRequired, checkpoint, DONE, START } from '../../support/reports.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { readWebhook } from '../../support/webhooks.ts';
@@ -34,6 +36,26 @@ const EXAMPLES: Example[] = [
   { name: 'nest.ts', command: node, args: ['nest.js'], prepare: compileNest },
   ...(python === undefined ? [] : [{ name: 'receiver.py', command: python, args: ['receiver.py'] }]),
 ];
+
+/** The kit for Python, on two processes. */
+const PYTHON_KIT = new URL('../../../packages/receiver-python/', import.meta.url);
+const isOnGunicorn =
+  python !== undefined && spawnSync(python, ['-c', 'import django, gunicorn'], { stdio: 'ignore' }).status === 0;
+if (isOnGunicorn) {
+  const program = `
+import os, sys
+sys.path[:0] = [os.getcwd(), sys.argv.pop()]
+sys.argv += ['--workers', '2', '--threads', '4', '--bind', '127.0.0.1:' + os.environ['PORT']]
+from gunicorn.app.wsgiapp import run
+run()
+`;
+  EXAMPLES.push({
+    name: 'django_app.py',
+    readme: new URL('README.md', PYTHON_KIT),
+    command: python,
+    args: ['-c', program, 'django_app:application', fileURLToPath(PYTHON_KIT)],
+  });
+}
 
 let herald: Herald;
 let folder: CustomerFolder;
@@ -114,4 +136,7 @@ describe.each(EXAMPLES)('the receiver $name of the README', (example) => {
 
 if (python === undefined) {
   test.todo('the receiver receiver.py of the README, which is not run: python3 is not on the PATH');
+}
+if (!isOnGunicorn) {
+  test.todo('the receiver django_app.py of the kit for Python, which is not run: Django or gunicorn is not installed');
 }

@@ -11,6 +11,8 @@ import { readExample } from './read-example.ts';
 export interface Example {
   /** In the README. */
   name: string;
+  /** The README of another kit. */
+  readme?: URL;
   /** How it is run, from the folder that it was written to. */
   command: string;
   args: readonly string[];
@@ -40,7 +42,7 @@ export interface RunningExample extends AsyncDisposable {
 export async function startExample(
   herald: Herald,
   folder: string,
-  { name, command, args, prepare }: Example,
+  { name, readme, command, args, prepare }: Example,
 ): Promise<RunningExample> {
   const port = await freePort();
   const send: RunningExample['send'] = async ({ headers, rawBody }) => {
@@ -56,7 +58,7 @@ export async function startExample(
   const rotated = await workspace.request('POST', `/api/public/webhooks/${id}/secret/rotate`, { body: {} });
   const { secret: newSecret } = bodyOf(rotated, 200) as { secret: string };
 
-  await writeFile(join(folder, name), await readExample(name));
+  await writeFile(join(folder, name), await readExample(name, readme));
   await prepare?.(folder);
   const running = await startProcess({
     name,
@@ -69,7 +71,7 @@ export async function startExample(
       REDIS_URL: herald.server.url,
       HOME: folder,
     },
-    readyWhen: (line) => line.includes('listening on'),
+    readyWhen: (line) => /listening (?:on|at)/i.test(line),
     readyDeadlineMs: 60_000,
   });
   return {
