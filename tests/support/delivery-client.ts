@@ -64,7 +64,16 @@ export interface ReceiverView {
   orderingTimeout: string;
   disabledAt?: string;
   disabledReason?: string;
-  health: { state: string; since: string; consecutiveFailures: number; backlog: number; lastSuccessAt: string | null };
+  secretOverlapEndsAt?: string;
+  health: {
+    state: string;
+    since: string;
+    consecutiveFailures: number;
+    pausedUntil?: string;
+    nextProbeAt?: string;
+    backlog: number;
+    lastSuccessAt: string | null;
+  };
 }
 
 /** A transition, and the deliveries that it leads to. */

@@ -361,6 +361,8 @@ describe('the health of a receiver', () => {
     const untried = all.filter(({ attempts }) => attempts.length === 0);
     expect(untried.length).toBeGreaterThanOrEqual(health.backlog - 10);
     expect(health.backlog).toBeGreaterThan(0);
+    expect(Date.parse(health.nextProbeAt ?? '')).toBeGreaterThanOrEqual(Date.parse(health.since));
+    expect(health).not.toHaveProperty('pausedUntil');
     const tried = all.flatMap(({ attempts }) => attempts);
     // On a busy machine the time may be over before the answer is awaited.
     expect(tried.filter(({ error }) => !error?.startsWith('timeout_'))).toEqual([]);

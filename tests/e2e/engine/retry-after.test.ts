@@ -42,6 +42,9 @@ test.each([
   expect(waitOf(delivery)).toBeLessThanOrEqual(waitMs + 2_000);
   const { health } = await deliveries.readReceiver(registered);
   expect(health).toMatchObject({ state: 'paused', consecutiveFailures: 1 });
+  expect(health).not.toHaveProperty('nextProbeAt');
+  const heldMs = Date.parse(health.pausedUntil ?? '') - Date.parse(delivery.attempts[0]?.at ?? '');
+  expect(Math.abs(heldMs - waitMs)).toBeLessThanOrEqual(5_000);
 });
 
 test.each([

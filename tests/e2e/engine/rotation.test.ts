@@ -145,6 +145,25 @@ describe.each(['receiver', 'callback'] as const)('the secret of a %s', (kind) =>
   });
 });
 
+test('a receiver shows until when a rotation overlaps, while it does', async () => {
+  const { workspace, rotate } = await startEndpoint('receiver');
+  const deliveries = createDeliveryClient(workspace);
+  const [receiver] = (await workspace.listReceivers()).webhooks;
+  const read = () => deliveries.readReceiver(receiver ?? { id: '' });
+  expect(await read()).not.toHaveProperty('secretOverlapEndsAt');
+  const { overlapEndsAt } = await rotate({ overlapSeconds: 600 });
+  expect(await read()).toMatchObject({ secretOverlapEndsAt: overlapEndsAt });
+  // What was read can be sent back with a change.
+  const { id, secretOverlapEndsAt } = await read();
+  const patched = await deliveries.patchReceiver({ id }, { description: 'mine', secretOverlapEndsAt });
+  expect(patched).toMatchObject({ description: 'mine', secretOverlapEndsAt });
+  await rotate({ overlapSeconds: 1 });
+  await waitFor('the overlap to end', async () => (await read()).secretOverlapEndsAt === undefined);
+  await rotate({ overlapSeconds: 600 });
+  await rotate({ overlapSeconds: 0 });
+  expect(await read()).not.toHaveProperty('secretOverlapEndsAt');
+});
+
 test('a retry after a rotation is signed with what is in force then, and has the same body', async () => {
   const workspace = await herald.createWorkspace();
   const deliveries = createDeliveryClient(workspace);

@@ -45,6 +45,8 @@ export type DemandVersion = (found: ReceiverRecord) => string | undefined;
 export type ReceiverWithHealth = {
   readonly receiver: ReceiverRecord;
   readonly group: GroupHealth;
+  /** When that was so, epoch ms. */
+  readonly at: number;
 };
 
 /** @throws ValidationError if nothing may be sent to the url */
@@ -72,7 +74,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
   const { receivers, findGroups, encryptSecret, sealHeaders, findUrlProblem, metrics, now } = deps;
   const withHealth = async (receiver: ReceiverRecord): Promise<ReceiverWithHealth> => {
     const [group] = await findGroups([receiver]);
-    return { receiver, group };
+    return { receiver, group, at: now() };
   };
   const find = async (workspaceId: WorkspaceId, id: EndpointId): Promise<ReceiverRecord> => {
     const receiver = await receivers.find(workspaceId, id);
@@ -84,7 +86,8 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
     list: async (workspaceId: WorkspaceId) => {
       const list = await receivers.list(workspaceId);
       const groups = await findGroups(list);
-      return list.map((receiver, index) => ({ receiver, group: groups[index] }));
+      const at = now();
+      return list.map((receiver, index) => ({ receiver, group: groups[index], at }));
     },
     /** Returns the signing secret in clear, unless an earlier run with this seed registered the receiver. */
     async register(

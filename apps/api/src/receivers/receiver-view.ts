@@ -30,15 +30,20 @@ const ReceiverHealth = z
     }),
     since: TimeText,
     consecutiveFailures: z.int().min(0),
-    backlog: z.int().min(0).meta({
-      description: 'Due deliveries that wait for the host, those of other receivers and callbacks there included.',
-    }),
+    pausedUntil: TimeText.meta({
+      description: 'Until then nothing is sent, because its `Retry-After` asked for that. Absent: it does not.',
+    }).exactOptional(),
+    nextProbeAt: TimeText.meta({
+      description:
+        'When one delivery is sent to see whether it answers again, after several without an answer in a row. Absent: it answers, or is not known not to.',
+    }).exactOptional(),
+    backlog: z.int().min(0).meta({ description: 'Its own due deliveries that wait.' }),
     waitingForRate: z
       .int()
       .min(1)
       .meta({
         description:
-          'How many of its own due deliveries wait because of `rateLimit`; `backlog` counts them too. Absent when none does.',
+          'How many of its due deliveries wait because of `rateLimit`; `backlog` counts them too. Absent when none does.',
       })
       .exactOptional(),
     lastSuccessAt: TimeText.nullable(),
@@ -71,6 +76,10 @@ const ReceiverFields = {
     })
     .exactOptional(),
   maxRetryHours: MaxRetryHours.nullable(),
+  secretOverlapEndsAt: TimeText.meta({
+    description:
+      'Its secret was rotated: until then `x-service-signature` is made with the old one, and `webhook-signature` with both. Absent: one secret alone is in force.',
+  }).exactOptional(),
   health: ReceiverHealth,
 };
 
@@ -164,9 +173,9 @@ export function toTestOutcome(sent: SentTestEvent): z.infer<typeof TestOutcome> 
   };
 }
 
-export function toReceiverView({ receiver, group }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
+export function toReceiverView({ receiver, group, at }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
   const { id, url, events, description, enabled, createdAt } = receiver;
-  const { headerNames, maxRetryHours, rateLimit, pausedAt, pausedReason } = receiver;
+  const { headerNames, maxRetryHours, rateLimit, pausedAt, pausedReason, previousSecret } = receiver;
   const { consecutiveFailures, lastSuccessAt } = receiver.health;
   const { state, since } = judgeEndpointHealth(receiver, group);
   return {
@@ -183,10 +192,13 @@ export function toReceiverView({ receiver, group }: ReceiverWithHealth): z.infer
     ...(pausedAt !== undefined && pausedReason !== undefined && { pausedReason }),
     ...(headerNames && { headerNames: [...headerNames] }),
     maxRetryHours: maxRetryHours ?? null,
+    ...(previousSecret && previousSecret.until > at && { secretOverlapEndsAt: toTime(previousSecret.until) }),
     health: {
       state,
       since: toTime(since),
       consecutiveFailures,
+      ...(group?.heldUntil !== undefined && { pausedUntil: toTime(group.heldUntil) }),
+      ...(group?.nextProbeAt !== undefined && { nextProbeAt: toTime(Math.max(at, group.nextProbeAt)) }),
       backlog: group?.due ?? 0,
       ...(group?.waitingForRate !== undefined && { waitingForRate: group.waitingForRate }),
       lastSuccessAt: lastSuccessAt === undefined ? null : toTime(lastSuccessAt),

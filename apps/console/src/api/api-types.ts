@@ -1436,6 +1436,8 @@ export interface components {
             /** @description From an answer that is sent back: it changes nothing. */
             readonly pausedReason?: unknown;
             /** @description From an answer that is sent back: it changes nothing. */
+            readonly secretOverlapEndsAt?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
             readonly disabledAt?: unknown;
             /** @description From an answer that is sent back: it changes nothing. */
             readonly disabledReason?: unknown;
@@ -2452,6 +2454,12 @@ export interface components {
              */
             headerNames?: string[];
             maxRetryHours: number | null;
+            /**
+             * Format: date-time
+             * @description Its secret was rotated: until then `x-service-signature` is made with the old one, and `webhook-signature` with both. Absent: one secret alone is in force.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            secretOverlapEndsAt?: string;
             health: components["schemas"]["ReceiverHealth"];
         };
         ReceiverHealth: {
@@ -2464,9 +2472,21 @@ export interface components {
              */
             since: string;
             consecutiveFailures: number;
-            /** @description Due deliveries that wait for the host, those of other receivers and callbacks there included. */
+            /**
+             * Format: date-time
+             * @description Until then nothing is sent, because its `Retry-After` asked for that. Absent: it does not.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            pausedUntil?: string;
+            /**
+             * Format: date-time
+             * @description When one delivery is sent to see whether it answers again, after several without an answer in a row. Absent: it answers, or is not known not to.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            nextProbeAt?: string;
+            /** @description Its own due deliveries that wait. */
             backlog: number;
-            /** @description How many of its own due deliveries wait because of `rateLimit`; `backlog` counts them too. Absent when none does. */
+            /** @description How many of its due deliveries wait because of `rateLimit`; `backlog` counts them too. Absent when none does. */
             waitingForRate?: number;
             lastSuccessAt: string | null;
         };
@@ -2560,6 +2580,12 @@ export interface components {
              */
             headerNames?: string[];
             maxRetryHours: number | null;
+            /**
+             * Format: date-time
+             * @description Its secret was rotated: until then `x-service-signature` is made with the old one, and `webhook-signature` with both. Absent: one secret alone is in force.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            secretOverlapEndsAt?: string;
             health: components["schemas"]["ReceiverHealth"];
             /**
              * @description The signing secret, shown only in this answer.

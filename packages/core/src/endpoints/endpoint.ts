@@ -114,6 +114,7 @@ const READ_ONLY_OF_RECEIVER = {
   health: ReadBack,
   pausedAt: ReadBack,
   pausedReason: ReadBack,
+  secretOverlapEndsAt: ReadBack,
   ...DISABLING_FIELDS,
 };
 
