@@ -43,6 +43,27 @@ test('a registration answers 201 with the receiver, its secret and where to find
   expect(await workspace.listReceivers()).toEqual({ webhooks: [receiver], events: EVENTS });
 });
 
+test('a url that another receiver of the workspace has is taken, with a warning in that answer alone', async () => {
+  const [workspace, stranger] = [await herald.createWorkspace(), await herald.createWorkspace()];
+  await stranger.registerReceiver({ url: URL });
+  const register = async (url: string) =>
+    bodyOf(await workspace.request('POST', '/api/public/webhooks', { body: { url } }), 201) as { id: string };
+  const first = await register(URL);
+  expect(first).not.toHaveProperty('warnings');
+  const detail = `${first.id} has the same URL: an event that both want is delivered twice, under two delivery ids`;
+  const warnings = [{ code: 'same_url', detail }];
+  const { id } = await register(URL);
+  expect((await workspace.listReceivers()).webhooks[1]).not.toHaveProperty('warnings');
+  const patch = async (body: object) =>
+    bodyOf(await workspace.request('PATCH', `/api/public/webhooks/${id}`, { body }), 200);
+  expect(await patch({ url: `${URL}&other` })).not.toHaveProperty('warnings');
+  expect(await patch({ description: 'mine' })).not.toHaveProperty('warnings');
+  expect(await patch({ url: URL })).toMatchObject({ warnings });
+  expect(await register(URL)).toMatchObject({
+    warnings: [{ code: 'same_url', detail: expect.stringContaining(`${first.id}, ${id} have`) as string }],
+  });
+});
+
 test('a change keeps what it does not name, and is what is read afterwards', async () => {
   const workspace = await herald.createWorkspace();
   const { id, secret: _once, ...created } = await workspace.registerReceiver({ url: URL, description: 'billing' });

@@ -47,6 +47,8 @@ export type ReceiverWithHealth = {
   readonly group: GroupHealth;
   /** When that was so, epoch ms. */
   readonly at: number;
+  /** The others of the workspace that have its url. Only of one whose url was just set. */
+  readonly sameUrl?: readonly EndpointId[];
 };
 
 /** @throws ValidationError if nothing may be sent to the url */
@@ -80,6 +82,13 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
     const receiver = await receivers.find(workspaceId, id);
     if (!receiver) throw new NotFoundError('receiver', id);
     return receiver;
+  };
+  /** Of one whose url was set: twice the same is allowed, and mostly a mistake. */
+  const withSameUrl = async (receiver: ReceiverRecord): Promise<ReceiverWithHealth> => {
+    const others = (await receivers.list(receiver.workspaceId)).filter(
+      ({ id, url }) => id !== receiver.id && url === receiver.url,
+    );
+    return { ...(await withHealth(receiver)), sameUrl: others.map(({ id }) => id) };
   };
   return {
     find: async (workspaceId: WorkspaceId, id: EndpointId) => await withHealth(await find(workspaceId, id)),
@@ -121,7 +130,7 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       const registered = await find(workspaceId, receiver.id);
       // It exists with this very secret if the Redis client lost the reply and sent the script again.
       const isShown = reply === 'registered' || registered.encryptedSecret === encryptedSecret;
-      return { receiver: await withHealth(registered), ...(isShown && { secret }) };
+      return { receiver: await withSameUrl(registered), ...(isShown && { secret }) };
     },
     /** @throws ValidationError, NotFoundError, ReceiverLockedError or PreconditionFailedError */
     async patch(
@@ -138,7 +147,8 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       if (!(await receivers.patch(workspaceId, id, change, now(), demandVersion(before))))
         throw new NotFoundError('receiver', id);
       if (isDisabling) metrics.endpointDisabled('by_request');
-      return await withHealth(await find(workspaceId, id));
+      const changed = await find(workspaceId, id);
+      return await (change.url === undefined ? withHealth(changed) : withSameUrl(changed));
     },
     /** Disables it until the platform lifts the lock. One that is locked already gets the new reason. */
     async lock(workspaceId: WorkspaceId, id: EndpointId, { reason }: LockReceiver): Promise<ReceiverWithHealth> {

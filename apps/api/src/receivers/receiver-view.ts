@@ -50,6 +50,13 @@ const ReceiverHealth = z
   })
   .meta({ id: 'ReceiverHealth' });
 
+const Warning = z
+  .strictObject({
+    code: z.literal('same_url').meta({ description: '`same_url`: another receiver of the workspace has this URL.' }),
+    detail: z.string(),
+  })
+  .meta({ id: 'ReceiverWarning' });
+
 const ReceiverFields = {
   id: ReceiverIdText,
   url: z.string(),
@@ -80,6 +87,10 @@ const ReceiverFields = {
     description:
       'Its secret was rotated: until then `x-service-signature` is made with the old one, and `webhook-signature` with both. Absent: one secret alone is in force.',
   }).exactOptional(),
+  warnings: z
+    .array(Warning)
+    .meta({ description: 'What may be a mistake in what was just set. Absent without any, and when it is only read.' })
+    .exactOptional(),
   health: ReceiverHealth,
 };
 
@@ -173,7 +184,12 @@ export function toTestOutcome(sent: SentTestEvent): z.infer<typeof TestOutcome> 
   };
 }
 
-export function toReceiverView({ receiver, group, at }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
+export function toReceiverView({
+  receiver,
+  group,
+  at,
+  sameUrl = [],
+}: ReceiverWithHealth): z.infer<typeof ReceiverView> {
   const { id, url, events, description, enabled, createdAt } = receiver;
   const { headerNames, maxRetryHours, rateLimit, pausedAt, pausedReason, previousSecret } = receiver;
   const { consecutiveFailures, lastSuccessAt } = receiver.health;
@@ -193,6 +209,7 @@ export function toReceiverView({ receiver, group, at }: ReceiverWithHealth): z.i
     ...(headerNames && { headerNames: [...headerNames] }),
     maxRetryHours: maxRetryHours ?? null,
     ...(previousSecret && previousSecret.until > at && { secretOverlapEndsAt: toTime(previousSecret.until) }),
+    ...(sameUrl.length > 0 && { warnings: [{ code: 'same_url' as const, detail: sameUrlDetail(sameUrl) }] }),
     health: {
       state,
       since: toTime(since),
@@ -204,6 +221,12 @@ export function toReceiverView({ receiver, group, at }: ReceiverWithHealth): z.i
       lastSuccessAt: lastSuccessAt === undefined ? null : toTime(lastSuccessAt),
     },
   };
+}
+
+function sameUrlDetail(ids: readonly string[]): string {
+  return ids.length === 1
+    ? `${ids[0]} has the same URL: an event that both want is delivered twice, under two delivery ids`
+    : `${ids.join(', ')} have the same URL: an event that all want is delivered ${ids.length + 1} times, under as many delivery ids`;
 }
 
 /** Shows a receiver, and the version of what can be set of it. */

@@ -1438,6 +1438,8 @@ export interface components {
             /** @description From an answer that is sent back: it changes nothing. */
             readonly secretOverlapEndsAt?: unknown;
             /** @description From an answer that is sent back: it changes nothing. */
+            readonly warnings?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
             readonly disabledAt?: unknown;
             /** @description From an answer that is sent back: it changes nothing. */
             readonly disabledReason?: unknown;
@@ -2460,7 +2462,14 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             secretOverlapEndsAt?: string;
+            /** @description What may be a mistake in what was just set. Absent without any, and when it is only read. */
+            warnings?: components["schemas"]["ReceiverWarning"][];
             health: components["schemas"]["ReceiverHealth"];
+        };
+        ReceiverWarning: {
+            /** @description `same_url`: another receiver of the workspace has this URL. */
+            code: "same_url";
+            detail: string;
         };
         ReceiverHealth: {
             /** @description `failing`: the last attempt failed. `paused`: the receiver gave no answers, or sent `Retry-After`, or the platform has paused it (`pausedAt`); deliveries wait. `disabled`: nothing is sent. */
@@ -2586,6 +2595,8 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             secretOverlapEndsAt?: string;
+            /** @description What may be a mistake in what was just set. Absent without any, and when it is only read. */
+            warnings?: components["schemas"]["ReceiverWarning"][];
             health: components["schemas"]["ReceiverHealth"];
             /**
              * @description The signing secret, shown only in this answer.

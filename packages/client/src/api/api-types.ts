@@ -1057,6 +1057,8 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             secretOverlapEndsAt?: string;
+            /** @description What may be a mistake in what was just set. Absent without any, and when it is only read. */
+            warnings?: components["schemas"]["ReceiverWarning"][];
             health: components["schemas"]["ReceiverHealth"];
         };
         /** @description Omitted fields stay unchanged. A url of another origin removes the `headers`, unless they are given with it. `headers` replaces all of them, and `{}` removes them. `maxRetryHours` or `rateLimit` of null removes it. */
@@ -1100,6 +1102,8 @@ export interface components {
             readonly pausedReason?: unknown;
             /** @description From an answer that is sent back: it changes nothing. */
             readonly secretOverlapEndsAt?: unknown;
+            /** @description From an answer that is sent back: it changes nothing. */
+            readonly warnings?: unknown;
             /** @description From an answer that is sent back: it changes nothing. */
             readonly disabledAt?: unknown;
             /** @description From an answer that is sent back: it changes nothing. */
@@ -2732,6 +2736,11 @@ export interface components {
         RateLimitInAnswer: {
             perSecond: number;
         };
+        ReceiverWarning: {
+            /** @description `same_url`: another receiver of the workspace has this URL. */
+            code: "same_url" | (string & {});
+            detail: string;
+        };
         ReceiverHealth: {
             /** @description `failing`: the last attempt failed. `paused`: the receiver gave no answers, or sent `Retry-After`, or the platform has paused it (`pausedAt`); deliveries wait. `disabled`: nothing is sent. */
             state: "healthy" | "failing" | "paused" | "disabled" | (string & {});
@@ -2917,6 +2926,8 @@ export interface components {
              * @example 2030-01-31T12:00:00.000Z
              */
             secretOverlapEndsAt?: string;
+            /** @description What may be a mistake in what was just set. Absent without any, and when it is only read. */
+            warnings?: components["schemas"]["ReceiverWarning"][];
             health: components["schemas"]["ReceiverHealth"];
             /**
              * @description The signing secret, shown only in this answer.

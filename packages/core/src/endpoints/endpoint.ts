@@ -115,6 +115,7 @@ const READ_ONLY_OF_RECEIVER = {
   pausedAt: ReadBack,
   pausedReason: ReadBack,
   secretOverlapEndsAt: ReadBack,
+  warnings: ReadBack,
   ...DISABLING_FIELDS,
 };
 
