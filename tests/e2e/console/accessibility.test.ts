@@ -59,7 +59,7 @@ describeWithBrowser('every page, for everybody', () => {
     pages = [
       ['/console/receivers', '2 of 10 receivers', 'Add receiver'],
       [ofReceiver, 'That is all that is kept.', ...DIALOGS],
-      [`/console/receivers/${silent.id}`, 'Paused'],
+      [`/console/receivers/${silent.id}`, 'Gives no answer'],
       [`/console/deliveries/${failed}`, '503 Service Unavailable'],
       [`/console/deliveries/${waiting}`, 'It waits for its turn.'],
       [`/console/deliveries/${done.to(registered)}`, 'It arrived at the first attempt'],

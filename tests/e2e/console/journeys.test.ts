@@ -110,16 +110,18 @@ describeWithBrowser('a customer with the console', () => {
       await user.sees('hmac.compare_digest');
       await user.press('button', 'I have kept it');
       await user.seesNot(secret);
-      await user.sees('Mine', 'No delivery yet');
-      await user.press('link', new URL(receiver.url).host + '/hook');
-      await user.press('button', 'Send test event');
-      await user.sees('It is signed like a real one');
+      // The first test is offered at once.
+      await user.sees('Mine', 'No delivery yet', 'It is signed like a real one');
       await user.choose('Event', 'task.done');
       await user.press('button', 'Send');
       await user.sees('Delivered: it answered 200 OK', 'well received');
       const request = await receiver.next();
       expect(verify(request.rawBody, request.headers, secret)).toBe(true);
       expect(request.headers['x-service-event']).toBe('task.done');
+      await user.page.keyboard.press('Escape');
+      await user.sees('Tested', ': 200; no event yet');
+      await user.press('link', new URL(receiver.url).host + '/hook');
+      await user.sees(': 200; no event yet', 'It takes what Herald sends.');
       // The browser itself reports the url that was refused.
       expect(user.errors.splice(0)).toEqual([expect.stringContaining('422')]);
       expect(behaviorOf(user)).toEqual(quiet());

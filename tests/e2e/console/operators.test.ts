@@ -45,9 +45,9 @@ describeWithBrowser('an operator with the console', () => {
     await user.press('link', 'Receivers');
     await user.sees(host, 'Breaker open', workspace.id);
     await user.press('button', host);
-    await user.sees('Receivers', `${host}/hook`, 'Paused', 'read-only link');
+    await user.sees('Receivers', `${host}/hook`, 'Gives no answer', 'read-only link');
     await user.press('link', `${host}/hook`);
-    await user.sees('It gave no answer several times in a row', 'connection_refused');
+    await user.sees('Nothing listens at the port of the URL.', 'The next such probe', 'Connection refused');
     expect({ errors: user.errors, requested: [...user.requested] }).toEqual({ errors: [], requested: [origin] });
   });
 

@@ -1,9 +1,10 @@
 import type { Schemas } from '../api/client.ts';
 import { EventName } from '../deliveries/event-name.tsx';
-import { explainCode, outcomeWord } from '../deliveries/explain-attempt.ts';
+import { explainCode } from '../deliveries/explain-attempt.ts';
 import { MoreRows } from '../deliveries/more-rows.tsx';
 import { adminTexts } from '../texts/admin-texts.ts';
 import { latencyText } from '../time/time-text.ts';
+import { Code } from '../ui/code.tsx';
 import { ForeignText } from '../ui/foreign-text.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Time } from '../ui/time.tsx';
@@ -84,12 +85,14 @@ function FailedRow({ row }: { readonly row: Schemas['FailedDelivery'] }) {
       <td class="col-answer">
         {lastAttempt && (
           <>
-            <span class="outcome outcome-bad">{outcomeWord(lastAttempt)}</span>{' '}
+            <span class="outcome outcome-bad">
+              {lastAttempt.status ?? <Code code={lastAttempt.error ?? 'connection_failed'} />}
+            </span>{' '}
             <span class="quiet">{latencyText(lastAttempt.durationMs)}</span>
           </>
         )}
       </td>
-      <td title={reason && explainCode(reason)?.meaning}>{reason}</td>
+      <td title={reason && explainCode(reason)?.meaning}>{reason !== undefined && <Code code={reason} />}</td>
     </tr>
   );
 }

@@ -2,6 +2,7 @@ import type { Schemas } from '../api/client.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { statusText } from '../text/http-status.ts';
 import { latencyText } from '../time/time-text.ts';
+import { Code } from '../ui/code.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { ForeignText } from '../ui/foreign-text.tsx';
 import { Sentence } from '../ui/sentence.tsx';
@@ -67,7 +68,11 @@ function Attempt({ attempt, number }: { readonly attempt: Schemas['Attempt']; re
     <article aria-label={deliveryTexts.attempt(number)}>
       <header class="attempt-head">
         <strong class={explained ? 'outcome outcome-bad' : 'outcome'}>
-          {attempt.status === undefined ? attempt.error : statusText(attempt.status)}
+          {attempt.status === undefined ? (
+            <Code code={attempt.error ?? 'connection_failed'} />
+          ) : (
+            statusText(attempt.status)
+          )}
         </strong>
         <span class="quiet">{latencyText(attempt.durationMs)}</span>
         <span class="quiet attempt-time">

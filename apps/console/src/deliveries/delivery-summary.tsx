@@ -39,7 +39,7 @@ function arrivalOf({ attempts, createdAt, settledAt }: Delivery): string {
 /** Counts down to the next try. */
 function Pending({ delivery }: { readonly delivery: Delivery }) {
   const { tries, nextAttemptAt, receiverId, waitingFor } = delivery;
-  const isPaused = useReceiverOf(receiverId).data?.health.state === 'paused';
+  const receiver = useReceiverOf(receiverId).data;
   const now = useNow(1_000);
   const { summary } = deliveryTexts;
   const restMs = nextAttemptAt === null ? 0 : Date.parse(nextAttemptAt) - now;
@@ -54,7 +54,11 @@ function Pending({ delivery }: { readonly delivery: Delivery }) {
       </p>
     );
   }
-  if (restMs <= 0 && isPaused) return <p>{summary.paused}</p>;
+  if (restMs <= 0 && receiver?.health.state === 'paused') {
+    if (receiver.pausedAt !== undefined) return <p>{summary.pausedByPlatform}</p>;
+    return <p>{receiver.health.nextProbeAt === undefined ? summary.held : summary.unanswered}</p>;
+  }
+  if (restMs <= 0 && receiver?.health.waitingForRate !== undefined) return <p>{summary.rate}</p>;
   if (restMs <= 0) return <p>{tries === 0 ? summary.pendingFirst : summary.inWork}</p>;
   return (
     <p>

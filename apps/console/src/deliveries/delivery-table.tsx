@@ -1,11 +1,12 @@
 import { Link } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
+import { Code, wordsOf } from '../ui/code.tsx';
 import { latencyText, relativeTime } from '../time/time-text.ts';
 import { Time } from '../ui/time.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { EventName } from './event-name.tsx';
-import { isSuccess, outcomeWord } from './explain-attempt.ts';
+import { isSuccess } from './explain-attempt.ts';
 import { StatusBadge } from './status-badge.tsx';
 
 type Delivery = Schemas['Delivery'];
@@ -134,11 +135,15 @@ function Endpoint({ id }: { readonly id: string | null }) {
 type LastAnswerProps = { readonly attempt: Delivery['lastAttempt']; readonly reason: string | undefined };
 
 function LastAnswer({ attempt, reason }: LastAnswerProps) {
-  if (attempt === null) return <span class="quiet">{reason ?? deliveryTexts.none}</span>;
+  if (attempt === null)
+    return <span class="quiet">{reason === undefined ? deliveryTexts.none : <Code code={reason} />}</span>;
   return (
     <span>
-      <span class={isSuccess(attempt) ? 'outcome' : 'outcome outcome-bad'}>{outcomeWord(attempt)}</span>{' '}
+      <span class={isSuccess(attempt) ? 'outcome' : 'outcome outcome-bad'}>
+        {attempt.status ?? wordsOf(attempt.error ?? 'connection_failed')}
+      </span>{' '}
       <span class="quiet">{latencyText(attempt.durationMs)}</span>
+      {attempt.error !== undefined && <small class="code"> {attempt.error}</small>}
     </span>
   );
 }

@@ -23,11 +23,6 @@ export function explainNote(bodyNote: string | undefined): CodeEntry | undefined
   return isCodeOf(BODY_NOTES, bodyNote) ? BODY_NOTES[bodyNote] : undefined;
 }
 
-/** The outcome in a few words: `503`, `timeout_response`. */
-export function outcomeWord({ status, error }: Outcome): string {
-  return status === undefined ? (error ?? '') : String(status);
-}
-
 export function isSuccess({ status }: Outcome): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }

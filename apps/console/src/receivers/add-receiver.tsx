@@ -7,10 +7,11 @@ import { useChange } from './queries.ts';
 import { NO_ADVANCED } from './advanced-input.ts';
 import { ReceiverForm, type ReceiverChange, type ReceiverInput } from './receiver-form.tsx';
 import { SecretOnce } from './secret-once.tsx';
+import { TestDialog } from './test-dialog.tsx';
 
 const EMPTY: ReceiverInput = { url: '', description: '', events: [] };
 
-/** Registers a receiver, then shows its secret. */
+/** Registers a receiver, shows its secret, then offers its first test. */
 export function AddReceiver({ onClose }: { readonly onClose: () => void }) {
   const { form, secret } = receiverTexts;
   // A second click, or a repeat after no answer, registers nothing twice.
@@ -19,11 +20,18 @@ export function AddReceiver({ onClose }: { readonly onClose: () => void }) {
     const body = { ...input, ...(maxRetryHours != null && { maxRetryHours }) };
     return api.POST('/api/public/webhooks', { body, params: { header: { 'Idempotency-Key': key } } });
   });
+  const [isKept, setKept] = useState(false);
+  if (register.data && isKept) return <TestDialog id={register.data.id} onClose={onClose} />;
   if (register.data) {
     return (
       <Dialog title={secret.title} onClose={onClose}>
         {'secret' in register.data ? (
-          <SecretOnce secret={register.data.secret} onDone={onClose} />
+          <SecretOnce
+            secret={register.data.secret}
+            onDone={() => {
+              setKept(true);
+            }}
+          />
         ) : (
           <p>{secret.hidden}</p>
         )}

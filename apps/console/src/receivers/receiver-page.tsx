@@ -2,6 +2,7 @@ import { useLocation, useSearchParams } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { useActivity } from '../api/activity.ts';
 import type { Schemas } from '../api/client.ts';
+import { useHead } from '../deliveries/queries.ts';
 import { DeliveryList } from '../deliveries/delivery-list.tsx';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Badge } from '../ui/badge.tsx';
@@ -13,7 +14,8 @@ import { useNow } from '../ui/use-now.ts';
 import { ReceiverActions } from './receiver-actions.tsx';
 import { Backlog, ReceiverFacts } from './receiver-facts.tsx';
 import { useReceiver } from './queries.ts';
-import { describeState } from './receiver-state.ts';
+import { Cause } from './cause.tsx';
+import { describeState, seenOf } from './receiver-state.ts';
 import { ReplayProgress } from './replay-progress.tsx';
 import { StatsCharts } from './stats-charts.tsx';
 
@@ -69,8 +71,9 @@ export function ReceiverPage({ id }: { readonly id: string }) {
 
 function ReceiverHead({ receiver }: { readonly receiver: Schemas['Receiver'] }) {
   const now = useNow();
-  const { tone, state, explanation } = describeState(receiver, now);
   const { url, description, events, id } = receiver;
+  const newest = useHead(id, {}).data?.deliveries ?? [];
+  const { tone, state, cause, explanation } = describeState(receiver, now, seenOf(newest));
   return (
     <>
       <header class="page-head">
@@ -89,8 +92,9 @@ function ReceiverHead({ receiver }: { readonly receiver: Schemas['Receiver'] }) 
       </header>
       <div class={`summary summary-${tone}`}>
         <p>
-          <Badge tone={tone}>{state}</Badge> {explanation}
+          <Badge tone={tone}>{state}</Badge> {cause ? <Cause cause={cause} withAction /> : explanation}
         </p>
+        {cause && <p>{explanation}</p>}
       </div>
       <Backlog receiver={receiver} />
       <ReceiverFacts receiver={receiver} />

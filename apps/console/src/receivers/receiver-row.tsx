@@ -1,7 +1,6 @@
 import { Link } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
 import { Sparkline } from '../charts/sparkline.tsx';
-import { isSuccess, outcomeWord } from '../deliveries/explain-attempt.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { latencyText } from '../time/time-text.ts';
 import { Badge } from '../ui/badge.tsx';
@@ -11,21 +10,21 @@ import { Url } from '../ui/url.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { percentText } from '../time/percent.ts';
 import { useStats } from './queries.ts';
-import { describeState } from './receiver-state.ts';
+import { Cause } from './cause.tsx';
+import { describeState, type Seen } from './receiver-state.ts';
 
 type ReceiverRowProps = {
   readonly receiver: Schemas['Receiver'];
-  /** Its newest delivery, if it is among the newest of the workspace. */
-  readonly last: Schemas['Delivery'] | undefined;
+  /** What the newest deliveries of the workspace tell of it. */
+  readonly seen: Seen;
 };
 
-export function ReceiverRow({ receiver, last }: ReceiverRowProps) {
+export function ReceiverRow({ receiver, seen }: ReceiverRowProps) {
   const now = useNow();
   const stats = useStats(receiver.id, '24h').data;
-  const attempt = last?.lastAttempt ?? undefined;
-  const { tone, state } = describeState(receiver, now, attempt && !isSuccess(attempt) ? outcomeWord(attempt) : '');
+  const { tone, state, cause } = describeState(receiver, now, seen);
   const { events, description, health, id, url } = receiver;
-  const lastAt = attempt?.at ?? health.lastSuccessAt ?? undefined;
+  const lastAt = seen.last?.at ?? health.lastSuccessAt ?? undefined;
   return (
     <tr>
       <td class="col-receiver">
@@ -43,6 +42,11 @@ export function ReceiverRow({ receiver, last }: ReceiverRowProps) {
       </td>
       <td class="col-state">
         <Badge tone={tone}>{state}</Badge>
+        {cause && (
+          <p class="quiet cause">
+            <Cause cause={cause} />
+          </p>
+        )}
       </td>
       <td class="col-day">
         {stats && (

@@ -1,4 +1,4 @@
-import { describeState } from './receiver-state.ts';
+import { describeState, seenOf } from './receiver-state.ts';
 import { readExamples } from './read-examples.ts';
 import { fromLocalInput, judgeReplay, toLocalInput } from './replay-range.ts';
 
@@ -13,32 +13,89 @@ const health = {
   backlog: 0,
   lastSuccessAt: null,
 } as const;
+const inMinutes = (count: number) => new Date(NOW + count * 60_000).toISOString();
+const unanswered = { ...health, state: 'paused', nextProbeAt: inMinutes(2) } as const;
+const held = { ...health, state: 'paused', pausedUntil: inMinutes(5) } as const;
 const disabledAt = new Date(NOW - 60_000).toISOString();
 
 test.each([
-  ['untried', { health }, '', 'off', 'No delivery yet'],
-  ['healthy', { health: { ...health, lastSuccessAt: health.since } }, '', 'good', 'Healthy'],
-  ['failing', { health: { ...health, state: 'failing' as const } }, '503', 'bad', 'Failing for 3 h: 503'],
-  ['paused', { health: { ...health, state: 'paused' as const } }, '', 'wait', 'Paused for 3 h'],
+  ['untried', { health }, 'off', 'No delivery yet'],
+  ['healthy', { health: { ...health, lastSuccessAt: health.since } }, 'good', 'Healthy'],
+  ['failing', { health: { ...health, state: 'failing' as const } }, 'bad', 'Failing for 3 h'],
+  ['without an answer', { health: unanswered }, 'bad', 'Gives no answer; failing for 3 h'],
+  ['asked to wait', { health: held }, 'wait', 'Asked to wait; goes on in 5 min'],
   [
     'gone',
     { health: { ...health, state: 'disabled' as const }, disabledAt, disabledReason: 'gone' as const },
-    '',
     'off',
     'Disabled 1 min ago',
   ],
-])('%s', (_what, receiver, last, tone, state) => {
-  const described = describeState({ rateLimit: null, ...receiver }, NOW, last);
+])('%s', (_what, receiver, tone, state) => {
+  const described = describeState({ rateLimit: null, ...receiver }, NOW);
   expect(described).toMatchObject({ tone, state });
   expect(described.explanation).toMatch(SENTENCE);
 });
 
+const attemptAt = (minutesAgo: number, outcome: { status?: number; error?: 'connection_refused' }) => ({
+  at: inMinutes(-minutesAgo),
+  durationMs: 40,
+  ...outcome,
+});
+
+test('what failed last leads, in a sentence, with what to do, since when and when it is probed next', () => {
+  const seen = { failure: attemptAt(1, { error: 'connection_refused' }) };
+  const described = describeState({ health: unanswered, rateLimit: null }, NOW, seen);
+  expect(described.cause).toEqual({
+    meaning: 'Nothing listens at the port of the URL.',
+    action: 'Start the server, or check its port and its firewall.',
+    code: 'connection_refused',
+  });
+  expect(described.explanation).toContain('The next such probe: in 2 min.');
+  const failing = { health: { ...health, state: 'failing' as const }, rateLimit: null };
+  expect(describeState(failing, NOW, { failure: attemptAt(1, { status: 503 }) }).cause).toMatchObject({
+    meaning: 'Your endpoint says that it is not available now.',
+    code: '503 Service Unavailable',
+  });
+  const healthy = { health: { ...health, lastSuccessAt: health.since }, rateLimit: null };
+  expect(describeState(healthy, NOW, seen)).not.toHaveProperty('cause');
+});
+
+test('after a test it says so, and that no event has come', () => {
+  const untried = { health, rateLimit: null };
+  const tested = describeState(untried, NOW, { test: attemptAt(1, { status: 200 }) });
+  expect(tested).toMatchObject({ tone: 'good', state: 'Tested 1 min ago: 200; no event yet' });
+  expect(tested.explanation).toMatch(SENTENCE);
+  const refused = describeState(untried, NOW, { test: attemptAt(2, { status: 401 }) });
+  expect(refused).toMatchObject({ tone: 'bad', state: 'The test failed 2 min ago; no event yet' });
+  expect(refused.cause?.code).toBe('401 Unauthorized');
+  expect(refused.explanation).toMatch(SENTENCE);
+  const delivered = { health: { ...health, lastSuccessAt: health.since }, rateLimit: null };
+  expect(describeState(delivered, NOW, { test: attemptAt(1, { status: 401 }) }).state).toBe('Healthy');
+});
+
+test('of the newest deliveries the last attempts count, whatever waits above them', () => {
+  const of = (event: 'task.done' | 'webhook.test', lastAttempt: ReturnType<typeof attemptAt> | null) => ({
+    event,
+    lastAttempt,
+  });
+  const [test, late, early] = [
+    attemptAt(0, { status: 200 }),
+    attemptAt(1, { status: 200 }),
+    attemptAt(3, { error: 'connection_refused' }),
+  ];
+  const waiting = of('task.done', null);
+  const found = seenOf([waiting, of('task.done', early), of('webhook.test', test), of('task.done', late)]);
+  expect(found).toEqual({ last: late, failure: early, test });
+  expect(seenOf([waiting])).toEqual({});
+});
+
 test.each([
-  ['healthy', 'good', 'Healthy, at its rate limit'],
-  ['failing', 'bad', 'Failing for 3 h'],
-  ['paused', 'wait', 'Paused for 3 h'],
-] as const)('a receiver that is %s says that its rate makes deliveries wait', (state, tone, words) => {
-  const slowed = { health: { ...health, state, waitingForRate: 12 }, rateLimit: { perSecond: 5 } };
+  ['healthy', health, 'good', 'Healthy, at its rate limit'],
+  ['failing', { ...health, state: 'failing' }, 'bad', 'Failing for 3 h'],
+  ['held', held, 'wait', 'Asked to wait; goes on in 5 min'],
+  ['without an answer', unanswered, 'bad', 'Gives no answer; failing for 3 h'],
+] as const)('a receiver that is %s says that its rate makes deliveries wait', (_what, state, tone, words) => {
+  const slowed = { health: { ...state, waitingForRate: 12 }, rateLimit: { perSecond: 5 } };
   const described = describeState(slowed, NOW);
   expect(described).toMatchObject({ tone, state: words });
   expect(described.explanation).toContain('12 deliveries wait because of the rate limit of 5 per second');

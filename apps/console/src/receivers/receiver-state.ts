@@ -1,11 +1,43 @@
 import type { Schemas } from '../api/client.ts';
+import { explainAttempt, isSuccess } from '../deliveries/explain-attempt.ts';
+import { statusText } from '../text/http-status.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { relativeTime, roughDuration } from '../time/time-text.ts';
 import type { Tone } from '../ui/badge.tsx';
 
 type Receiver = Schemas['Receiver'];
+type Attempt = NonNullable<Schemas['Delivery']['lastAttempt']>;
 
-/** A receiver's state in words, and what it means. `last`: what its last answer was, such as `503`. */
+/** Why an attempt failed, what to do about it, and its status or code. */
+export type CauseOfFailure = { readonly meaning: string; readonly action: string; readonly code: string };
+
+/** What some deliveries of a receiver tell: its last attempt of an event, the last that failed, and its last test. */
+export type Seen = { readonly last?: Attempt; readonly failure?: Attempt; readonly test?: Attempt };
+
+/** Of the newest deliveries, in any order. Many may wait without an attempt; the last attempt may be of an older one. */
+export function seenOf(deliveries: readonly Pick<Schemas['Delivery'], 'event' | 'lastAttempt'>[]): Seen {
+  const newestFirst = deliveries
+    .flatMap(({ event, lastAttempt }) =>
+      lastAttempt === null ? [] : [{ isTest: event === 'webhook.test', lastAttempt }],
+    )
+    .sort((a, b) => Date.parse(b.lastAttempt.at) - Date.parse(a.lastAttempt.at));
+  const last = newestFirst.find(({ isTest }) => !isTest)?.lastAttempt;
+  const failure = newestFirst.find(({ isTest, lastAttempt }) => !isTest && !isSuccess(lastAttempt))?.lastAttempt;
+  const test = newestFirst.find(({ isTest }) => isTest)?.lastAttempt;
+  return { ...(last && { last }), ...(failure && { failure }), ...(test && { test }) };
+}
+
+function causeOf(attempt: Attempt | undefined): CauseOfFailure | undefined {
+  const explained = attempt && explainAttempt(attempt);
+  return (
+    explained && {
+      ...explained,
+      code: attempt.status === undefined ? (attempt.error ?? '') : statusText(attempt.status),
+    }
+  );
+}
+
+/** A receiver's state in words, why it is so, and what that means. */
 export function describeState(
   {
     health,
@@ -28,11 +60,12 @@ export function describeState(
     | 'rateLimit'
   >,
   now: number,
-  last = '',
-): { readonly tone: Tone; readonly state: string; readonly explanation: string } {
+  { failure, test }: Seen = {},
+): { readonly tone: Tone; readonly state: string; readonly cause?: CauseOfFailure; readonly explanation: string } {
   const { states, explain } = receiverTexts;
   const length = roughDuration(now - Date.parse(health.since));
   const lastSuccess = health.lastSuccessAt === null ? '' : relativeTime(Date.parse(health.lastSuccessAt), now);
+  const cause = causeOf(failure);
   const forRate = health.waitingForRate ?? 0;
   const andRate = forRate === 0 ? '' : ` ${explain.waitingForRate(forRate, rateLimit?.perSecond)}`;
   switch (health.state) {
@@ -53,16 +86,41 @@ export function describeState(
           state: states.pausedByPlatform(length),
           explanation: explain.pausedByPlatform(pausedReason, health.backlog),
         };
-      return { tone: 'wait', state: states.paused(length), explanation: explain.paused(health.backlog) + andRate };
+      if (health.nextProbeAt !== undefined) {
+        const next = relativeTime(Math.max(now, Date.parse(health.nextProbeAt)), now);
+        return {
+          tone: 'bad',
+          state: states.unanswered(length),
+          ...(cause && { cause }),
+          explanation: explain.unanswered(next, health.backlog) + andRate,
+        };
+      }
+      return {
+        tone: 'wait',
+        state: states.held(relativeTime(Date.parse(health.pausedUntil ?? health.since), now)),
+        ...(cause && { cause }),
+        explanation: explain.held(health.backlog) + andRate,
+      };
     case 'failing':
       return {
         tone: 'bad',
-        state: states.failing(length, last),
+        state: states.failing(length),
+        ...(cause && { cause }),
         explanation: explain.failing(health.consecutiveFailures, lastSuccess) + andRate,
       };
     case 'healthy':
       if (forRate > 0) return { tone: 'good', state: states.atRate, explanation: andRate.trim() };
+      if (lastSuccess === '' && test) return describeTest(test, now);
       if (lastSuccess === '') return { tone: 'off', state: states.untried, explanation: explain.untried };
       return { tone: 'good', state: states.healthy, explanation: explain.healthy(lastSuccess) };
   }
+}
+
+/** Of a receiver that got nothing but tests: they are no deliveries of events, and tell all the same how it does. */
+function describeTest(test: Attempt, now: number) {
+  const { states, explain } = receiverTexts;
+  const ago = relativeTime(Date.parse(test.at), now);
+  const cause = causeOf(test);
+  if (cause) return { tone: 'bad', state: states.testFailed(ago), cause, explanation: explain.testFailed } as const;
+  return { tone: 'good', state: states.tested(test.status ?? 0, ago), explanation: explain.tested } as const;
 }

@@ -7,6 +7,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { AddReceiver } from './add-receiver.tsx';
 import { useNewestDeliveries, useReceivers } from './queries.ts';
 import { ReceiverRow } from './receiver-row.tsx';
+import { seenOf } from './receiver-state.ts';
 
 const LIMIT = 10;
 
@@ -89,7 +90,7 @@ function ReceiverTable({ receivers, newest }: ReceiverTableProps) {
           <ReceiverRow
             key={receiver.id}
             receiver={receiver}
-            last={newest.find(({ receiverId }) => receiverId === receiver.id)}
+            seen={seenOf(newest.filter(({ receiverId }) => receiverId === receiver.id))}
           />
         ))}
       </tbody>

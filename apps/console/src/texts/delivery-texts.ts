@@ -54,8 +54,12 @@ export const deliveryTexts = {
     delivered: (attempts: number, length: string) =>
       `It arrived ${attempts === 1 ? 'at the first attempt' : `at attempt ${attempts}`}, ${length} after the event.`,
     pendingFirst: 'The first attempt is on its way.',
-    paused:
-      'It is due, and waits with the others for its receiver, which is paused: it gave no answer several times in a row, or asked for a pause. Waiting spends no try. Redeliver tries it now.',
+    unanswered:
+      'It is due, and waits: its receiver gave no answer several times in a row, so one delivery at a time is sent to see whether it does again. Waiting spends no try. Redeliver tries it now.',
+    held: 'It is due, and waits: its receiver asked for a pause with Retry-After. Waiting spends no try. Redeliver tries it now.',
+    pausedByPlatform:
+      'It is due, and waits: the platform has paused its receiver. Waiting spends no try. It goes when the platform lets it go on; a redelivery waits, too.',
+    rate: 'It is due, and waits for the rate limit of its receiver. Waiting spends no try. Redeliver sends it now.',
     inWork: 'An attempt is due now.',
     waits: 'It waits for its turn. The delivery of the same Task that must end first:',
     latest: 'At the latest it goes in',

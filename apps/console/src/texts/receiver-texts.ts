@@ -36,18 +36,25 @@ export const receiverTexts = {
     healthy: 'Healthy',
     atRate: 'Healthy, at its rate limit',
     untried: 'No delivery yet',
-    failing: (length: string, last: string) => `Failing for ${length}${last === '' ? '' : `: ${last}`}`,
-    paused: (length: string) => `Paused for ${length}`,
+    tested: (status: number, ago: string) => `Tested ${ago}: ${status}; no event yet`,
+    testFailed: (ago: string) => `The test failed ${ago}; no event yet`,
+    failing: (length: string) => `Failing for ${length}`,
+    unanswered: (length: string) => `Gives no answer; failing for ${length}`,
+    held: (end: string) => `Asked to wait; goes on ${end}`,
     pausedByPlatform: (length: string) => `Paused by the platform for ${length}`,
     disabled: (length: string) => `Disabled ${length}`,
   },
   explain: {
     healthy: (last: string) => `The last delivery arrived ${last}.`,
     untried: 'Nothing has been sent to it yet. Send a test event.',
+    tested: 'It takes what Herald sends. The next event of a Task comes by itself.',
+    testFailed: 'Events are sent to it all the same. Send another test event once it is fixed.',
     failing: (count: number, last: string) =>
-      `${count === 1 ? 'The last attempt' : `The last ${count} attempts`} failed${last === '' ? '' : `; the last success was ${last}`}. Herald goes on trying. Read the last answer below.`,
-    paused: (backlog: number) =>
-      `It gave no answer several times in a row, or asked with Retry-After for a pause. ${whatWaits(backlog)} and lose no try; Herald probes it and goes on by itself. Redelivering one tries it now.`,
+      `${count === 1 ? 'The last attempt' : `The last ${count} attempts`} failed${last === '' ? '' : `; the last success was ${last}`}. Herald goes on trying.`,
+    unanswered: (next: string, backlog: number) =>
+      `It gave no answer several times in a row, so one delivery at a time is sent to see whether it does again. The next such probe: ${next}. ${whatWaits(backlog)} and lose no try. Redelivering one tries it now.`,
+    held: (backlog: number) =>
+      `Its last answer asked for the pause with Retry-After. ${whatWaits(backlog)} and lose no try; Herald goes on by itself, or with the first success. Redelivering one tries it now.`,
     pausedByPlatform: (reason: string | undefined, backlog: number) =>
       `The platform holds back what is sent to it${sentenceOf(reason)} Only the platform lets it go on: ask it. ${whatWaits(backlog)} and lose no try, redeliveries too; test events are sent.`,
     by_request: (by: string | undefined) =>
@@ -58,7 +65,7 @@ export const receiverTexts = {
       `${count === 1 ? 'One delivery waits' : `${count} deliveries wait`} because of the rate limit${perSecond === undefined ? '' : ` of ${perSecond} per second`}; waiting spends no try.`,
     gone: 'It answered 410 Gone, which says that it doesn’t exist any more. Enable it when it does again, then replay what it missed.',
     failing_disabled:
-      'It failed for too long without one success. Mend it, send a test event, enable it, then replay what it missed.',
+      'It failed for too long without one success. Fix it, send a test event, enable it, then replay what it missed.',
   },
   backlog: {
     goes: (count: number, perSecond: string, length: string) =>

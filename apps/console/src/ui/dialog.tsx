@@ -6,28 +6,52 @@ import { Announcements } from './announce.tsx';
 type DialogProps = {
   readonly title: string;
   readonly onClose: () => void;
+  /** Asked before Escape or the cross closes it; false: it stays. */
+  readonly mayClose?: () => boolean;
   readonly children: ComponentChildren;
 };
 
 /** A dialog above the page. The browser keeps the focus in it, gives it back, and closes it at Escape. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, mayClose = () => true, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
+  const isGone = useRef(false);
   const titleId = useId();
   useEffect(() => {
     const dialog = ref.current;
     const opener = document.activeElement;
     dialog?.showModal();
     return () => {
+      isGone.current = true;
       dialog?.close();
       // It is gone from the page before the browser can do this by itself.
       if (opener instanceof HTMLElement) opener.focus();
     };
   }, []);
   return (
-    <dialog ref={ref} aria-labelledby={titleId} onClose={onClose}>
+    <dialog
+      ref={ref}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        if (!mayClose()) event.preventDefault();
+      }}
+      onClose={() => {
+        // What closed it may have put another dialog in its place.
+        if (isGone.current) return;
+        if (mayClose()) onClose();
+        // A browser asks only once, and closes at the next Escape whatever it was told.
+        else ref.current?.showModal();
+      }}
+    >
       <header class="dialog-head">
         <h2 id={titleId}>{title}</h2>
-        <button type="button" class="icon-button" aria-label={texts.close} onClick={onClose}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={texts.close}
+          onClick={() => {
+            if (mayClose()) onClose();
+          }}
+        >
           ✕
         </button>
       </header>
