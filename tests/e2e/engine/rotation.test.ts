@@ -164,6 +164,17 @@ test('a receiver shows until when a rotation overlaps, while it does', async () 
   expect(await read()).not.toHaveProperty('secretOverlapEndsAt');
 });
 
+test('the overlap of a rotation of a receiver can be ended, and the new secret stays', async () => {
+  const { workspace, old, rotate, sendEvent, path } = await startEndpoint('receiver');
+  const { secret } = await rotate();
+  const end = async () => bodyOf(await workspace.request('DELETE', path.replace('rotate', 'previous')), 200);
+  expect(await signersOf(await sendEvent(), { old, new: secret })).toEqual(OLD_FIRST);
+  expect(await end()).not.toHaveProperty('secretOverlapEndsAt');
+  expect(await signersOf(await sendEvent(), { old, new: secret })).toEqual(ONLY_NEW);
+  await end();
+  expect(await signersOf(await sendEvent(), { old, new: secret })).toEqual(ONLY_NEW);
+});
+
 test('a retry after a rotation is signed with what is in force then, and has the same body', async () => {
   const workspace = await herald.createWorkspace();
   const deliveries = createDeliveryClient(workspace);

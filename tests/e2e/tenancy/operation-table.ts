@@ -29,6 +29,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   removeReceiver: { params: ['receiver'], portalLinks: 'change' },
   testReceiver: { params: ['receiver'], portalLinks: 'change' },
   rotateReceiverSecret: { params: ['receiver'], body: () => ({ overlapSeconds: 0 }), portalLinks: 'change' },
+  endReceiverOverlap: { params: ['receiver'], portalLinks: 'change' },
   listReceiverDeliveries: { params: ['receiver'], query: '?limit=100', portalLinks: 'read' },
   readReceiverStats: { params: ['receiver'], query: '?window=1h', portalLinks: 'read' },
   replayDeliveries: {

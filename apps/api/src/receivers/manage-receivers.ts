@@ -173,6 +173,11 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       if (!(await receivers.resume(workspaceId, id, now()))) throw new NotFoundError('receiver', id);
       return await withHealth(await find(workspaceId, id));
     },
+    /** Ends the overlap of a rotation, if one is running. */
+    async endOverlap(workspaceId: WorkspaceId, id: EndpointId): Promise<ReceiverWithHealth> {
+      if (!(await receivers.endOverlap(workspaceId, id, now()))) throw new NotFoundError('receiver', id);
+      return await withHealth(await find(workspaceId, id));
+    },
     /** Returns the new signing secret in clear, and when the old one stops being in force. */
     rotateSecret: async (workspaceId: WorkspaceId, id: EndpointId, { overlapSeconds }: RotateSecret) => {
       const secret = newSigningSecret();

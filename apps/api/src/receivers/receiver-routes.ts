@@ -147,6 +147,16 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
         return toRotatedSecret(await receivers.rotateSecret(receiver.workspaceId, receiver.id, request));
       },
     }),
+    operation('endReceiverOverlap', 'DELETE /{id}/secret/previous', {
+      audit: 'path',
+      summary: "End the overlap of a rotation of a receiver's secret",
+      description:
+        'The old secret is out of force at once, and the new one stays. Does nothing while no overlap is running (`secretOverlapEndsAt`). Also of one that is disabled or locked.',
+      answer: { status: 200, description: 'The receiver.', schema: ReceiverView, headers: ['etag'] },
+      async handle({ receivers }, req, res) {
+        return answerWithReceiver(res, await receivers.endOverlap(workspaceOf(req), req.params.id));
+      },
+    }),
     operation('listReceiverDeliveries', 'GET /{id}/deliveries', {
       summary: "List a receiver's deliveries",
       description: `Newest first. For what has come since, keep the \`sinceCursor\` of the first page. ${MAY_BE_PARTIAL}`,

@@ -58,6 +58,14 @@ export interface TenantOperations {
    */
   readonly rotateReceiverSecret: Operation<'rotateReceiverSecret'>;
   /**
+   * End the overlap of a rotation of a receiver's secret: `DELETE /api/public/webhooks/{id}/secret/previous`.
+   *
+   * The old secret is out of force at once, and the new one stays. Does nothing while no overlap is running (`secretOverlapEndsAt`). Also of one that is disabled or locked.
+   *
+   * Needs an API key with the scope `webhooks`, or a portal link that is not read-only.
+   */
+  readonly endReceiverOverlap: Operation<'endReceiverOverlap'>;
+  /**
    * List a receiver's deliveries: `GET /api/public/webhooks/{id}/deliveries`.
    *
    * Newest first. For what has come since, keep the `sinceCursor` of the first page. Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.
@@ -389,6 +397,7 @@ export const TENANT_ROUTES: Readonly<Record<keyof TenantOperations, Route>> = {
   removeReceiver: { method: 'delete', path: '/api/public/webhooks/{id}' },
   testReceiver: { method: 'post', path: '/api/public/webhooks/{id}/test' },
   rotateReceiverSecret: { method: 'post', path: '/api/public/webhooks/{id}/secret/rotate' },
+  endReceiverOverlap: { method: 'delete', path: '/api/public/webhooks/{id}/secret/previous' },
   listReceiverDeliveries: { method: 'get', path: '/api/public/webhooks/{id}/deliveries', items: 'deliveries' },
   readReceiverStats: { method: 'get', path: '/api/public/webhooks/{id}/stats' },
   replayDeliveries: { method: 'post', path: '/api/public/webhooks/{id}/replay' },

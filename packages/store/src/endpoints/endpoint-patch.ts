@@ -84,6 +84,11 @@ export function resumeArgs(): ScriptArg[] {
   return toArgs('pass', { pausedAt: null, pausedReason: null }, {});
 }
 
+/** The arguments of `patchEndpoint` that end the overlap of a rotation. A locked receiver's secret is rotated, too. */
+export function endOverlapArgs(): ScriptArg[] {
+  return toArgs('pass', { previousSecret: null, previousUntil: null }, {});
+}
+
 /** The names alone: `patchEndpoint` adds the origin that they are for. */
 function toHeaderFields({ names, encrypted }: SealedHeaders): EndpointChange {
   if (names.length === 0) return { encryptedHeaders: null, headersOf: null };

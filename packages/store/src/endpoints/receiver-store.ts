@@ -11,13 +11,14 @@ import type { Keyspace } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
 import type { ScriptArg } from '../scripts/script.ts';
 import {
+  endOverlapArgs,
   lockArgs,
   patchArgs,
   pauseArgs,
   readPatchReply,
   resumeArgs,
-  unlockArgs,
   type EndpointPatch,
+  unlockArgs,
 } from './endpoint-patch.ts';
 import { endpointFields, readEndpoint, versionOf, type EndpointRecord, type SealedHeaders } from './endpoint-record.ts';
 import {
@@ -108,6 +109,9 @@ export function createReceiverStore(deps: ReplicatedStoreDeps & { readonly keysp
     /** Lets what waits go. False when the workspace has no such receiver. */
     resume: async (workspaceId: WorkspaceId, id: EndpointId, now: number) =>
       await change(workspaceId, id, now, resumeArgs()),
+    /** Leaves the newest secret alone in force. False when the workspace has no such receiver. */
+    endOverlap: async (workspaceId: WorkspaceId, id: EndpointId, now: number) =>
+      await change(workspaceId, id, now, endOverlapArgs()),
     /**
      * False when the workspace has no such receiver.
      * @param version that it must have; absent: any
