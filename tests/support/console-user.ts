@@ -20,7 +20,7 @@ export interface ConsoleUser extends AsyncDisposable {
   /** Goes to a path of the console that is open, as its links do: without loading it again. */
   go(path: string): Promise<void>;
   /** Presses a button or follows a link. A `summary` is a DisclosureTriangle. */
-  press(role: 'button' | 'link' | 'checkbox' | 'DisclosureTriangle', name: string): Promise<void>;
+  press(role: 'button' | 'link' | 'checkbox' | 'radio' | 'DisclosureTriangle', name: string): Promise<void>;
   /** Replaces what is in a field. */
   type(name: string, text: string, role?: string): Promise<void>;
   choose(name: string, value: string): Promise<void>;
@@ -90,7 +90,7 @@ export async function startConsoleUser(browser: Browser, way: Way = 'pointer'): 
         return;
       }
       await tabTo({ role, name });
-      await page.keyboard.press(role === 'checkbox' ? 'Space' : 'Enter');
+      await page.keyboard.press(role === 'checkbox' || role === 'radio' ? 'Space' : 'Enter');
     },
     async type(name, typed, role = 'textbox') {
       if (way === 'keyboard') await tabTo({ role, name });

@@ -124,9 +124,13 @@ describeWithBrowser('every page, for everybody', () => {
           }
           await look(`${path} ${dialog}`);
           if (dialog === 'Rotate secret') {
+            await user.press('radio', 'It is lost, or somebody else may have it');
             await user.press('button', 'Rotate');
             await user.sees('This is the only time that it is shown', 'createExpressHandler');
+            await user.page.keyboard.press('Escape');
+            await user.sees('You have not copied the secret');
             await look(`${path} the secret`);
+            await user.press('button', 'Close without it');
           }
           await user.page.keyboard.press('Escape');
           await user.page.waitForSelector('dialog', { hidden: true });

@@ -101,8 +101,13 @@ describeWithBrowser('a customer with the console', () => {
       await user.type('Description', 'Mine');
       await user.press('button', 'Add receiver');
       const shown = await user.sees('This is the only time that it is shown', 'createExpressHandler');
+      // Neither Escape nor its repeat, which a browser doesn't ask about, closes what was not copied.
+      await user.page.keyboard.press('Escape');
+      await user.page.keyboard.press('Escape');
+      await user.sees('You have not copied the secret', 'This is the only time that it is shown');
       await user.press('button', 'Copy the secret');
       await user.sees('Copied the signing secret.');
+      await user.seesNot('You have not copied the secret');
       const secret = await readClipboard(user);
       expect(secret).toMatch(/^whsec_/);
       expect(shown).toContain(secret);
@@ -201,6 +206,10 @@ describeWithBrowser('a customer with the console', () => {
     const registered = await workspace.registerReceiver({ url: receiver.url });
     await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, way);
     await user.press('button', 'Rotate secret');
+    await user.sees('The old secret');
+    await user.press('button', 'Rotate');
+    await user.sees('Choose one: it decides when the old secret ends.');
+    await user.press('radio', 'My receiver still uses it');
     await user.sees('Until the overlap ends');
     await user.press('button', 'Rotate');
     await user.sees('The old secret stays in force until');
@@ -214,6 +223,15 @@ describeWithBrowser('a customer with the console', () => {
       expect(verifyStandard(request.rawBody, request.headers, each)).toBe(true);
     }
     expect(secret).not.toBe(registered.secret);
+    await user.press('button', 'I have kept it');
+    await user.sees('The signing secret was rotated. The old one stays in force, and ends in 23 h');
+    await user.press('button', 'End now');
+    await user.sees('The old secret has ended.');
+    await user.seesNot('The signing secret was rotated.');
+    await createDeliveryClient(workspace).emit();
+    const later: typeof request = await receiver.next();
+    expect(verify(later.rawBody, later.headers, secret)).toBe(true);
+    expect(verifyStandard(later.rawBody, later.headers, registered.secret)).toBe(false);
     expect(behaviorOf(user)).toEqual(quiet());
   });
 

@@ -8,6 +8,7 @@ import { ForeignText } from '../ui/foreign-text.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 import { ExactTime } from '../ui/time.tsx';
 import { explainAttempt, explainNote, isSuccess } from './explain-attempt.ts';
+import { RotatedNote } from './rotated-note.tsx';
 import { HeaderList } from './header-list.tsx';
 
 type Delivery = Schemas['DeliveryWithAttempts'];
@@ -32,6 +33,7 @@ export function Attempts({ delivery }: { readonly delivery: Delivery }) {
         {newestFirst.map(({ attempt, number }) => (
           <li key={number} class={isSuccess(attempt) ? 'attempt attempt-good' : 'attempt attempt-bad'}>
             <Attempt attempt={attempt} number={number} />
+            {attempt === attempts.at(-1) && attempt.status === 401 && <RotatedNote receiverId={delivery.receiverId} />}
           </li>
         ))}
       </ol>

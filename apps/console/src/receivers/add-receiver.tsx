@@ -22,19 +22,16 @@ export function AddReceiver({ onClose }: { readonly onClose: () => void }) {
   });
   const [isKept, setKept] = useState(false);
   if (register.data && isKept) return <TestDialog id={register.data.id} onClose={onClose} />;
+  if (register.data && 'secret' in register.data) {
+    const onKept = () => {
+      setKept(true);
+    };
+    return <SecretOnce secret={register.data.secret} onClose={onClose} onKept={onKept} />;
+  }
   if (register.data) {
     return (
       <Dialog title={secret.title} onClose={onClose}>
-        {'secret' in register.data ? (
-          <SecretOnce
-            secret={register.data.secret}
-            onDone={() => {
-              setKept(true);
-            }}
-          />
-        ) : (
-          <p>{secret.hidden}</p>
-        )}
+        <p>{secret.hidden}</p>
       </Dialog>
     );
   }

@@ -1,8 +1,12 @@
+import { useMayWrite } from '../access/access.ts';
+import { api, read, type Schemas } from '../api/client.ts';
+import { announce } from '../ui/announce.tsx';
+import { Problem } from '../ui/problem.tsx';
+import { Time } from '../ui/time.tsx';
 import { writeDuration } from '@herald/core/duration';
-import type { Schemas } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { roughDuration } from '../time/time-text.ts';
-import { useStats } from './queries.ts';
+import { useChange, useStats } from './queries.ts';
 import { timeToSend } from './time-to-send.ts';
 
 /** How long what waits for a receiver takes at its present pace, while something does. */
@@ -18,6 +22,39 @@ export function Backlog({ receiver: { id, enabled, health } }: { readonly receiv
         ? backlog.stands(health.backlog)
         : backlog.goes(health.backlog, perSecond.toFixed(1), roughDuration(ms))}
     </p>
+  );
+}
+
+/** That a rotation of the secret is running, until when, and its end. */
+export function Rotation({ receiver: { id, secretOverlapEndsAt } }: { readonly receiver: Schemas['Receiver'] }) {
+  const { rotation } = receiverTexts;
+  const mayWrite = useMayWrite();
+  const end = useChange(async () => {
+    await read<Schemas['Receiver']>(
+      api.DELETE('/api/public/webhooks/{id}/secret/previous', { params: { path: { id } } }),
+    );
+    announce(rotation.ended);
+  });
+  if (secretOverlapEndsAt === undefined) return null;
+  return (
+    <div class="notice">
+      <p>
+        {rotation.running} <Time at={secretOverlapEndsAt} />. {rotation.until}{' '}
+        {mayWrite && (
+          <button
+            type="button"
+            class="button"
+            disabled={end.isPending}
+            onClick={() => {
+              end.mutate(undefined);
+            }}
+          >
+            {rotation.end}
+          </button>
+        )}
+      </p>
+      {end.error && <Problem error={end.error} />}
+    </div>
   );
 }
 

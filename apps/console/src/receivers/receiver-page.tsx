@@ -12,7 +12,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Url } from '../ui/url.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { ReceiverActions } from './receiver-actions.tsx';
-import { Backlog, ReceiverFacts } from './receiver-facts.tsx';
+import { Backlog, ReceiverFacts, Rotation } from './receiver-facts.tsx';
 import { useReceiver } from './queries.ts';
 import { Cause } from './cause.tsx';
 import { describeState, seenOf } from './receiver-state.ts';
@@ -96,6 +96,7 @@ function ReceiverHead({ receiver }: { readonly receiver: Schemas['Receiver'] }) 
         </p>
         {cause && <p>{explanation}</p>}
       </div>
+      <Rotation receiver={receiver} />
       <Backlog receiver={receiver} />
       <ReceiverFacts receiver={receiver} />
     </>

@@ -10,47 +10,75 @@ import { SecretOnce } from './secret-once.tsx';
 
 const USUAL_S = 86_400;
 
-/** Makes a new signing secret, and says how long the old one stays. */
+/** Makes a new signing secret. How long the old one stays follows from what became of it. */
 export function RotateDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const texts = receiverTexts.rotate;
+  const [isInUse, setInUse] = useState<boolean>();
   const [overlapSeconds, setOverlap] = useState(USUAL_S);
-  const rotate = useChange(() =>
-    api.POST('/api/public/webhooks/{id}/secret/rotate', { params: { path: { id } }, body: { overlapSeconds } }),
-  );
+  const [isTried, setTried] = useState(false);
+  const rotate = useChange(() => {
+    const body = { overlapSeconds: isInUse === true ? overlapSeconds : 0 };
+    return api.POST('/api/public/webhooks/{id}/secret/rotate', { params: { path: { id } }, body });
+  });
   if (rotate.data && 'secret' in rotate.data) {
     const { secret, overlapEndsAt } = rotate.data;
     return (
-      <Dialog title={receiverTexts.secret.title} onClose={onClose}>
-        <SecretOnce secret={secret} onDone={onClose}>
-          <p>{overlapEndsAt == null ? texts.endsNow : texts.endsAt(exactTime(Date.parse(overlapEndsAt)))}</p>
-        </SecretOnce>
-      </Dialog>
+      <SecretOnce secret={secret} onClose={onClose}>
+        <p>{overlapEndsAt == null ? texts.endsNow : texts.endsAt(exactTime(Date.parse(overlapEndsAt)))}</p>
+      </SecretOnce>
     );
   }
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    rotate.mutate(undefined);
+    setTried(true);
+    if (isInUse !== undefined) rotate.mutate(undefined);
   };
+  const choice = (value: boolean, label: string) => (
+    <label class="check">
+      <input
+        type="radio"
+        name="old-secret"
+        autoFocus={value}
+        checked={isInUse === value}
+        onChange={() => {
+          setInUse(value);
+        }}
+      />{' '}
+      {label}
+    </label>
+  );
   return (
     <Dialog title={texts.title} onClose={onClose}>
       <form onSubmit={submit}>
         <p>{texts.intro}</p>
-        <Field label={texts.overlap} hint={overlapSeconds === 0 ? texts.noOverlap : undefined}>
-          {(ids) => (
-            <select
-              {...ids}
-              autoFocus
-              value={String(overlapSeconds)}
-              onChange={({ currentTarget }) => {
-                setOverlap(Number(currentTarget.value));
-              }}
-            >
-              {texts.overlaps.map(([seconds, title]) => (
-                <option value={String(seconds)}>{title}</option>
-              ))}
-            </select>
+        <fieldset>
+          <legend>{texts.question}</legend>
+          {choice(true, texts.inUse)}
+          {choice(false, texts.lost)}
+          {isTried && isInUse === undefined && (
+            <p class="hint hint-bad" role="alert">
+              {texts.choose}
+            </p>
           )}
-        </Field>
+        </fieldset>
+        {isInUse === false && <p class="notice">{texts.noOverlap}</p>}
+        {isInUse === true && (
+          <Field label={texts.overlap} hint={texts.intoOverlap}>
+            {(ids) => (
+              <select
+                {...ids}
+                value={String(overlapSeconds)}
+                onChange={({ currentTarget }) => {
+                  setOverlap(Number(currentTarget.value));
+                }}
+              >
+                {texts.overlaps.map(([seconds, title]) => (
+                  <option value={String(seconds)}>{title}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
         {rotate.error && <Problem error={rotate.error} />}
         <footer class="dialog-foot">
           <button type="submit" class="button button-main" disabled={rotate.isPending}>

@@ -2,10 +2,12 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api, type Schemas } from '../api/client.ts';
 import { explainAttempt, explainCode, explainNote } from '../deliveries/explain-attempt.ts';
+import { RotatedNote } from '../deliveries/rotated-note.tsx';
 import { statusText } from '../text/http-status.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { latencyText } from '../time/time-text.ts';
+import { wordsOf } from '../ui/code.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { ForeignText } from '../ui/foreign-text.tsx';
@@ -61,6 +63,7 @@ export function TestDialog({ id, onClose }: { readonly id: string; readonly onCl
       <div aria-live="polite">
         {test.error && <Problem error={test.error} />}
         {test.data && <Outcome outcome={test.data} />}
+        {test.data?.receiverStatus === 401 && <RotatedNote receiverId={id} />}
       </div>
     </Dialog>
   );
@@ -72,14 +75,14 @@ function Outcome({ outcome }: { readonly outcome: Schemas['TestOutcome'] }) {
   const { receiverStatus, error = 'connection_failed', answer } = outcome;
   const isAnswered = receiverStatus !== null;
   const explained = isAnswered ? explainAttempt({ status: receiverStatus }) : explainCode(error);
-  const status = isAnswered ? statusText(receiverStatus) : error;
+  const status = isAnswered ? statusText(receiverStatus) : wordsOf(error);
   const note = explainNote(outcome.bodyNote);
   return (
     <div class={outcome.delivered ? 'summary summary-good' : 'summary summary-bad'}>
       <p>
         <strong>
           {!isAnswered
-            ? texts.unanswered(error)
+            ? texts.unanswered(status)
             : outcome.delivered
               ? texts.delivered(status, took)
               : texts.refused(status, took)}

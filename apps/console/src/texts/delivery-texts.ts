@@ -67,6 +67,8 @@ export const deliveryTexts = {
     pendingWhy: 'The schedule waits longer after each failure, and Retry-After of an answer moves it later.',
     settled: (when: string) => `It was settled ${when}.`,
   },
+  rotated:
+    'Its signing secret was rotated, and x-service-signature is made with the old one until the overlap ends. The page of the receiver has “End now”, if the old one is lost. It ends',
   attempts: 'Attempts',
   noAttempt: 'No attempt was made.',
   attempt: (number: number) => `Attempt ${number}`,
@@ -114,7 +116,7 @@ export const answerTexts: Readonly<Record<number, { readonly meaning: string; re
   400: { meaning: 'Your endpoint refused the request.', action: 'Read its answer, and the log of your endpoint.' },
   401: {
     meaning: 'Your endpoint took the request for a forged one.',
-    action: 'Check that it has the right secret and signs the raw body. The page Verify finds out what differs.',
+    action: 'Check that it has the right secret and verifies the raw body. The page Verify finds out what differs.',
   },
   403: {
     meaning: 'Your endpoint, or a firewall in front of it, forbids the request.',

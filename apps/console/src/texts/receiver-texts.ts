@@ -121,6 +121,8 @@ export const receiverTexts = {
     title: 'The signing secret',
     once: 'This is the only time that it is shown. Keep it as you keep a password, out of your code. Whoever loses it rotates it.',
     copy: 'Copy the secret',
+    notCopied: 'You have not copied the secret, and nothing shows it again.',
+    closeAnyway: 'Close without it',
     what: 'the signing secret',
     hidden:
       'The receiver was registered by an earlier request, whose answer had the secret. Rotate the secret to get a new one.',
@@ -162,20 +164,30 @@ export const receiverTexts = {
   },
   rotate: {
     title: 'Rotate the signing secret',
-    intro:
-      'You get a new secret. Until the overlap ends, x-service-signature is made with the old one, and webhook-signature carries both, so that your receiver can accept either. Add the new secret beside the old one first, and remove the old one when the overlap has ended.',
+    intro: 'You get a new secret.',
+    question: 'The old secret',
+    inUse: 'My receiver still uses it',
+    lost: 'It is lost, or somebody else may have it',
     overlap: 'Overlap',
     overlaps: [
       [86_400, '24 hours'],
       [3_600, '1 hour'],
       [604_800, '7 days'],
-      [0, 'None: the old secret ends now'],
     ],
+    intoOverlap:
+      'Until the overlap ends, x-service-signature is made with the old one, and webhook-signature carries both, so that your receiver can accept either. Add the new secret beside the old one, and remove the old one when the overlap has ended.',
     noOverlap:
-      'Without an overlap your receiver refuses everything until it has the new secret. Herald retries, so nothing is lost.',
+      'The old one ends now. Your receiver refuses everything until it has the new secret. Herald retries, so nothing is lost.',
+    choose: 'Choose one: it decides when the old secret ends.',
     submit: 'Rotate',
     endsAt: (time: string) => `The old secret stays in force until ${time}.`,
     endsNow: 'The old secret is no longer in force.',
+  },
+  rotation: {
+    running: 'The signing secret was rotated. The old one stays in force, and ends',
+    until: 'Until then x-service-signature is made with the old one: a receiver that has only the new one answers 401.',
+    end: 'End now',
+    ended: 'The old secret has ended.',
   },
   disable: {
     title: 'Disable the receiver',

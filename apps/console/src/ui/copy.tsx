@@ -6,14 +6,16 @@ type CopyProps = {
   /** What is copied, for the name of the button: "the id". */
   readonly what: string;
   readonly label?: string;
+  readonly onCopied?: () => void;
 };
 
 /** Copies a text. Where a frame may not, the text is selectable anyway. */
-export function Copy({ text, what, label }: CopyProps) {
+export function Copy({ text, what, label, onCopied }: CopyProps) {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
       announce(texts.copied(what));
+      onCopied?.();
     } catch {
       announce(texts.notCopied);
     }

@@ -1,0 +1,14 @@
+import { deliveryTexts } from '../texts/delivery-texts.ts';
+import { Time } from '../ui/time.tsx';
+import { useReceiverOf } from './queries.ts';
+
+/** Beside a 401: that the secret of the receiver was rotated, while that may be why. */
+export function RotatedNote({ receiverId }: { readonly receiverId: string | null }) {
+  const endsAt = useReceiverOf(receiverId).data?.secretOverlapEndsAt;
+  if (endsAt === undefined) return null;
+  return (
+    <p>
+      {deliveryTexts.rotated} <Time at={endsAt} />.
+    </p>
+  );
+}
