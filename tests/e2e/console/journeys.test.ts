@@ -97,7 +97,8 @@ describeWithBrowser('a customer with the console', () => {
       await user.type('URL', 'https://10.0.0.1/hook');
       await user.press('button', 'Add receiver');
       await user.sees('10.0.0.1');
-      await user.type('URL', receiver.url);
+      // As it is pasted.
+      await user.type('URL', ` ${receiver.url} `);
       await user.type('Description', 'Mine');
       await user.press('button', 'Add receiver');
       const shown = await user.sees('This is the only time that it is shown', 'createExpressHandler');
@@ -125,6 +126,13 @@ describeWithBrowser('a customer with the console', () => {
       expect(request.headers['x-service-event']).toBe('task.done');
       await user.page.keyboard.press('Escape');
       await user.sees('Tested', ': 200; no event yet');
+      await user.press('button', 'Add receiver');
+      await user.type('URL', receiver.url);
+      await user.sees('Another receiver has this URL.');
+      await user.type('URL', `${receiver.url}2`);
+      await user.seesNot('Another receiver has this URL.');
+      await user.page.keyboard.press('Escape');
+      await user.seesNot('Add a receiver');
       await user.press('link', new URL(receiver.url).host + '/hook');
       await user.sees(': 200; no event yet', 'It takes what Herald sends.');
       // The browser itself reports the url that was refused.

@@ -3,7 +3,7 @@ import { api } from '../api/client.ts';
 import { newIdempotencyKey } from '../api/idempotency-key.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { useChange } from './queries.ts';
+import { useChange, useOtherUrls } from './queries.ts';
 import { NO_ADVANCED } from './advanced-input.ts';
 import { ReceiverForm, type ReceiverChange, type ReceiverInput } from './receiver-form.tsx';
 import { SecretOnce } from './secret-once.tsx';
@@ -20,6 +20,7 @@ export function AddReceiver({ onClose }: { readonly onClose: () => void }) {
     const body = { ...input, ...(maxRetryHours != null && { maxRetryHours }) };
     return api.POST('/api/public/webhooks', { body, params: { header: { 'Idempotency-Key': key } } });
   });
+  const otherUrls = useOtherUrls();
   const [isKept, setKept] = useState(false);
   if (register.data && isKept) return <TestDialog id={register.data.id} onClose={onClose} />;
   if (register.data && 'secret' in register.data) {
@@ -44,6 +45,7 @@ export function AddReceiver({ onClose }: { readonly onClose: () => void }) {
         isSaving={register.isPending}
         error={register.error}
         onSubmit={register.mutate}
+        otherUrls={otherUrls}
       />
     </Dialog>
   );

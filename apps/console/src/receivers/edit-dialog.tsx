@@ -3,7 +3,7 @@ import { receiverTexts } from '../texts/receiver-texts.ts';
 import { texts } from '../texts/texts.ts';
 import { announce } from '../ui/announce.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { useChange } from './queries.ts';
+import { useChange, useOtherUrls } from './queries.ts';
 import { toAdvancedInput } from './advanced-input.ts';
 import { ReceiverForm, type ReceiverChange } from './receiver-form.tsx';
 
@@ -13,6 +13,7 @@ type EditDialogProps = { readonly receiver: Schemas['Receiver']; readonly onClos
 export function EditDialog({ receiver, onClose }: EditDialogProps) {
   const { id, url: formerUrl, description, events } = receiver;
   const { form, saved } = receiverTexts;
+  const otherUrls = useOtherUrls(id);
   const edit = useChange(async ({ url, ...input }: ReceiverChange) => {
     const body = { ...input, ...(url !== formerUrl && { url }) };
     await api.PATCH('/api/public/webhooks/{id}', { params: { path: { id } }, body });
@@ -28,6 +29,7 @@ export function EditDialog({ receiver, onClose }: EditDialogProps) {
         isSaving={edit.isPending}
         error={edit.error}
         onSubmit={edit.mutate}
+        otherUrls={otherUrls}
       />
       <p class="quiet">{form.newUrl}</p>
     </Dialog>

@@ -12,6 +12,12 @@ export function useReceivers() {
   });
 }
 
+/** The urls of the workspace's receivers, but for this one: a form warns of the same url twice. */
+export function useOtherUrls(id?: string): readonly string[] {
+  const webhooks = useReceivers().data?.webhooks ?? [];
+  return webhooks.filter((each) => each.id !== id).map(({ url }) => url);
+}
+
 export function useReceiver(id: string) {
   return useQuery({
     queryKey: ['receiver', id],

@@ -30,12 +30,24 @@ type ReceiverFormProps = {
   readonly isSaving: boolean;
   readonly error: unknown;
   readonly onSubmit: (input: ReceiverChange) => void;
+  /** The urls of the other receivers of the workspace. */
+  readonly otherUrls: readonly string[];
 };
 
 /** The fields of a receiver. The rules of the url are those of the service; what only it can know, it says itself. */
-export function ReceiverForm({ first, firstAdvanced, submitText, isSaving, error, onSubmit }: ReceiverFormProps) {
+export function ReceiverForm({
+  first,
+  firstAdvanced,
+  submitText,
+  isSaving,
+  error,
+  onSubmit,
+  otherUrls,
+}: ReceiverFormProps) {
   const { form } = receiverTexts;
-  const [url, setUrl] = useState(first.url);
+  const [typedUrl, setUrl] = useState(first.url);
+  // Pasted text often has a blank or a line break around it.
+  const url = typedUrl.trim();
   const [description, setDescription] = useState(first.description);
   const [events, setEvents] = useState<ReadonlySet<EventName>>(new Set(first.events));
   const [wantsAll, setWantsAll] = useState(first.events.length === 0);
@@ -47,6 +59,7 @@ export function ReceiverForm({ first, firstAdvanced, submitText, isSaving, error
   // While https:// is being typed it is no fault yet.
   const isBeginning = 'https://'.startsWith(url);
   const shownProblem = problem !== undefined && (isTried || !isBeginning) ? problem : refusal;
+  const isTaken = otherUrls.includes(url);
   const lacksEvents = !wantsAll && events.size === 0;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -72,13 +85,18 @@ export function ReceiverForm({ first, firstAdvanced, submitText, isSaving, error
             autocomplete="off"
             autoFocus
             placeholder="https://"
-            value={url}
+            value={typedUrl}
             onInput={({ currentTarget }) => {
               setUrl(currentTarget.value);
             }}
           />
         )}
       </Field>
+      {isTaken && (
+        <p class="notice" role="status">
+          {form.sameUrl}
+        </p>
+      )}
       <Field label={form.description} hint={form.descriptionHint}>
         {(ids) => (
           <input

@@ -20,7 +20,7 @@ export const receiverTexts = {
   add: 'Add receiver',
   emptyTitle: 'No receiver yet',
   empty: 'A receiver is a URL of yours. Herald sends it a signed POST request for every event that you choose.',
-  limit: (count: number) => `${count} of 10 receivers`,
+  limit: (count: number) => `${count} of 10 receivers${count >= 10 ? '. Remove one to add another' : ''}`,
   headings: {
     receiver: 'Receiver',
     state: 'State',
@@ -79,6 +79,8 @@ export const receiverTexts = {
     url: 'URL',
     urlHint: 'https:// and a public host. It is called exactly as you write it.',
     urlPrefix: 'The URL',
+    sameUrl:
+      'Another receiver has this URL. An event that both want is delivered to it twice, under two delivery ids, so that it can’t tell the repeat.',
     description: 'Description',
     descriptionHint: 'For people. Optional.',
     events: 'Events',
