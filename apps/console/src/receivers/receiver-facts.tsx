@@ -1,5 +1,5 @@
 import { useMayWrite } from '../access/access.ts';
-import { api, read, type Schemas } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { announce } from '../ui/announce.tsx';
 import { Problem } from '../ui/problem.tsx';
 import { Time } from '../ui/time.tsx';
@@ -30,9 +30,7 @@ export function Rotation({ receiver: { id, secretOverlapEndsAt } }: { readonly r
   const { rotation } = receiverTexts;
   const mayWrite = useMayWrite();
   const end = useChange(async () => {
-    await read<Schemas['Receiver']>(
-      api.DELETE('/api/public/webhooks/{id}/secret/previous', { params: { path: { id } } }),
-    );
+    await api.DELETE('/api/public/webhooks/{id}/secret/previous', { params: { path: { id } } });
     announce(rotation.ended);
   });
   if (secretOverlapEndsAt === undefined) return null;
