@@ -202,7 +202,21 @@ describeWithBrowser('a customer with the console', () => {
     await user.sees('Replay stopped');
     mend();
     await herald.startWorker();
+    // The service says so of a workspace that is full, which no test here fills.
+    await user.page.setRequestInterception(true);
+    let isFull = true;
+    user.page.on('request', (request) => {
+      if (!isFull || request.method() !== 'GET' || !request.url().includes('/replays/')) {
+        void request.continue();
+        return;
+      }
+      const waiting = { code: 'workspace_full', detail: 'the workspace has too much pending' };
+      const body = JSON.stringify({ id: 'rpl_0', status: 'running', seen: 0, total: 3, replayed: 0, waiting });
+      void request.respond({ status: 200, contentType: 'application/json', body });
+    });
     await replay();
+    await user.sees('Replay running', 'It waits: the workspace has too much pending');
+    isFull = false;
     await user.sees('Replay done', '3 deliveries are sent again');
     for (const id of ids) await client.waitForStatus(id, 'delivered');
     expect(behaviorOf(user)).toEqual(quiet());

@@ -7,6 +7,23 @@ import { Problem } from '../ui/problem.tsx';
 /** A replay moves faster than anything else on the page. */
 const POLL_MS = 1_000;
 
+const SETTLE_POLL_MS = 2_000;
+
+/** Whether deliveries of the time range of a replay that has ended are still pending. Undefined: not known yet. */
+function useIsPending(replay: Schemas['Replay'] | undefined) {
+  const query = useQuery({
+    queryKey: ['replay-rest', replay?.id],
+    queryFn: ({ signal }) => {
+      const { receiverId = '', since = '', until = '' } = replay ?? {};
+      const params = { path: { id: receiverId }, query: { status: 'pending', since, until, limit: 1 } } as const;
+      return read<Schemas['DeliveryPage']>(api.GET('/api/public/webhooks/{id}/deliveries', { params, signal }));
+    },
+    enabled: replay?.status === 'done',
+    refetchInterval: ({ state }) => (state.data?.deliveries.length === 0 ? false : SETTLE_POLL_MS),
+  });
+  return query.data && query.data.deliveries.length > 0;
+}
+
 type ReplayProgressProps = { readonly id: string; readonly mayStop: boolean; readonly onHide: () => void };
 
 /** How far a replay is, and its end. */
@@ -18,6 +35,7 @@ export function ReplayProgress({ id, mayStop, onHide }: ReplayProgressProps) {
     queryFn: ({ signal }) => api.GET('/api/public/replays/{id}', { params: { path: { id } }, signal }),
     refetchInterval: ({ state }) => (state.data === undefined || state.data.status === 'running' ? POLL_MS : false),
   });
+  const isPending = useIsPending(asked.data);
   const stop = useMutation({
     mutationFn: () => api.DELETE('/api/public/replays/{id}', { params: { path: { id } } }),
     onSuccess: (stopped) => {
@@ -27,10 +45,10 @@ export function ReplayProgress({ id, mayStop, onHide }: ReplayProgressProps) {
   return (
     <section class="replay" aria-label={texts.title}>
       <Loaded of={asked}>
-        {({ status, seen, total, replayed }) => (
+        {({ status, seen, total, replayed, waiting }) => (
           <>
             <div class="replay-head">
-              <strong>{texts[status]}</strong>
+              <strong>{status === 'done' && isPending !== false ? texts.queued : texts[status]}</strong>
               <span class="quiet">
                 {texts.progress(seen, total)}; {texts.replayed(replayed)}
               </span>
@@ -57,6 +75,11 @@ export function ReplayProgress({ id, mayStop, onHide }: ReplayProgressProps) {
               max={Math.max(1, total)}
               value={status === 'done' ? Math.max(1, total) : seen}
             />
+            {waiting !== null && (
+              <p class="notice" role="status">
+                {texts.waiting} {waiting.detail}
+              </p>
+            )}
             {stop.error && <Problem error={stop.error} />}
           </>
         )}
