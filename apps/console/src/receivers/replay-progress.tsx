@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
-import { api } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Problem } from '../ui/problem.tsx';
@@ -16,7 +16,7 @@ function useIsPending(replay: Schemas['Replay'] | undefined) {
     queryFn: ({ signal }) => {
       const { receiverId = '', since = '', until = '' } = replay ?? {};
       const params = { path: { id: receiverId }, query: { status: 'pending', since, until, limit: 1 } } as const;
-      return read<Schemas['DeliveryPage']>(api.GET('/api/public/webhooks/{id}/deliveries', { params, signal }));
+      return api.GET('/api/public/webhooks/{id}/deliveries', { params, signal });
     },
     enabled: replay?.status === 'done',
     refetchInterval: ({ state }) => (state.data?.deliveries.length === 0 ? false : SETTLE_POLL_MS),
