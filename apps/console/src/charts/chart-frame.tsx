@@ -27,13 +27,16 @@ type ChartFrameProps = {
   /** The number at the top, and at half of it. */
   readonly topText: string;
   readonly middleText: string;
+  /** Said in its place when there is nothing to draw. */
+  readonly emptyText?: string | undefined;
   /** What a bucket holds, shown on hover. */
   readonly describe: (index: number) => string;
   readonly children: (place: Place) => ComponentChildren;
 };
 
 /** Axes, legend and the words of a bucket, around a chart over time. */
-export function ChartFrame({ title, label, legend, times, topText, middleText, describe, children }: ChartFrameProps) {
+export function ChartFrame(props: ChartFrameProps) {
+  const { title, label, legend, times, topText, middleText, emptyText, describe, children } = props;
   const { ref, width } = useElementWidth(560);
   const stepX = (width - LEFT - RIGHT) / Math.max(1, times.length);
   const toX = (index: number) => LEFT + index * stepX;
@@ -71,6 +74,11 @@ export function ChartFrame({ title, label, legend, times, topText, middleText, d
             {tickText(times[index], times)}
           </text>
         ))}
+        {emptyText !== undefined && (
+          <text class="tick tick-middle" x={(LEFT + width - RIGHT) / 2} y={toY(0.5) - 6}>
+            {emptyText}
+          </text>
+        )}
         {children({ toX, stepX, toY })}
         {times.map((at, index) => (
           <rect class="hover" x={toX(index)} width={stepX} y={TOP} height={PLOT_HEIGHT}>

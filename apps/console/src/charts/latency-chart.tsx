@@ -12,6 +12,11 @@ type LatencyChartProps = {
   readonly highName: string;
 };
 
+/** Half of a millisecond is no whole one. */
+function axisText(ms: number): string {
+  return ms < 1 ? `${ms} ms` : latencyText(ms);
+}
+
 /** How long attempts took, by time: the middle, and the slow ones. */
 export function LatencyChart({ title, buckets, highName }: LatencyChartProps) {
   const top = niceTop(Math.max(1, ...buckets.map(({ p50 = 0, high = 0 }) => Math.max(p50, high))));
@@ -27,8 +32,9 @@ export function LatencyChart({ title, buckets, highName }: LatencyChartProps) {
         ['line-high', highName],
       ]}
       times={buckets.map(({ at }) => at)}
-      topText={latencyText(top)}
-      middleText={latencyText(top / 2)}
+      topText={last ? latencyText(top) : ''}
+      middleText={last ? axisText(top / 2) : ''}
+      emptyText={last ? undefined : chartTexts.noLatency}
       describe={(index) => say(buckets[index] ?? { at: '' })}
     >
       {({ toX, stepX, toY }) => {

@@ -3,12 +3,15 @@ import { useEffect } from 'preact/hooks';
 /** The links of rows, which `j` and `k` go through. */
 const ROWS = '[data-row]';
 
+/** A checkbox takes no text: the keys of the rows go on working after a click on one. */
+const TYPING = 'input:not([type=checkbox]), textarea, select, dialog *';
+
 /** Keys that work on every page. Typing in a field, and a dialog, keep theirs. */
 export function useKeys(showHelp: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-      if (event.target instanceof HTMLElement && event.target.matches('input, textarea, select, dialog *')) return;
+      if (event.target instanceof HTMLElement && event.target.matches(TYPING)) return;
       if (act(event.key, showHelp)) event.preventDefault();
     };
     document.addEventListener('keydown', onKey);

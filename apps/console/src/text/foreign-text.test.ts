@@ -13,7 +13,8 @@ test.each([
   ['what has no width', 'a\u200b\u2060b', String.raw`a[\u{200b}\u{2060}]b`],
   ['half a pair', 'a\ud800b', String.raw`a[\u{d800}]b`],
   ['tags', 'a\u{e0041}', String.raw`a[\u{e0041}]`],
-  ['line ends of a body stay', 'a\r\n\tb', 'a[\\r]\n\tb'],
+  ['line ends of a body stay', 'a\r\n\tb', 'a\n\tb'],
+  ['a CR alone, or one too many, is none', 'a\rb\r\r\n', 'a[\\r]b[\\r]\n'],
   ['many', '\u202e'.repeat(500), `[${String.raw`\u{202e}`.repeat(8)}… +492]`],
 ])('%s', (_what, text, shown) => {
   expect(show(text)).toBe(shown);

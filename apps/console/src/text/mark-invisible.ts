@@ -10,7 +10,9 @@ const IN_ONE_LINE = new RegExp(`[${UNSEEN}]+`, 'gu');
 const SHOWN_MARKS = 8;
 
 /** Cuts text of others into pieces that are safe to show: what can't be seen becomes an escape. */
-export function markInvisible(text: string, hasLines: boolean): TextPiece[] {
+export function markInvisible(foreign: string, hasLines: boolean): TextPiece[] {
+  // CR LF ends the lines of many servers.
+  const text = hasLines ? foreign.replaceAll('\r\n', '\n') : foreign;
   const pieces: TextPiece[] = [];
   let end = 0;
   for (const match of text.matchAll(hasLines ? IN_LINES : IN_ONE_LINE)) {

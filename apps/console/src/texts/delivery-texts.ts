@@ -38,7 +38,7 @@ export const deliveryTexts = {
   newOnes: (count: number, isMore: boolean) =>
     count === 1 ? '1 new delivery' : `${isMore ? 'More than ' : ''}${count} new deliveries`,
   more: 'Load more',
-  noMore: 'That is all that is kept.',
+  noMore: 'There are no older ones.',
   historyAway: 'The history cannot be reached now. Older deliveries may be missing here.',
   selected: (count: number) => (count === 1 ? '1 selected' : `${count} selected`),
   select: (id: string) => `Select ${id}`,

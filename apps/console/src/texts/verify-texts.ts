@@ -5,7 +5,7 @@ export const verifyTexts = {
   headers: 'Headers',
   headersHint: 'By line, as JSON or as curl’s -H. At least x-service-signature or webhook-signature.',
   body: 'Body',
-  bodyHint: 'The raw body, exactly as it came: no line break more, no blank less.',
+  bodyHint: 'The raw body, exactly as it came: with every line break and space as they were.',
   secret: 'Signing secret',
   secretHint: 'As it was shown, with whsec_. During a rotation both, with a blank between.',
   computed: 'What your code computed (optional)',
