@@ -1,8 +1,10 @@
 """The examples of the README on real servers, two processes each, under repeated deliveries."""
 
+import base64
 import concurrent.futures
 import contextlib
 import importlib.util
+import io
 import os
 import pathlib
 import random
@@ -15,8 +17,10 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 import urllib.error
 import urllib.request
+import uuid
 
 from herald_receiver import sign
 
@@ -140,6 +144,23 @@ def needs(*modules):
 
 
 GUNICORN = ["gunicorn", "--workers", "2", "--threads", "4", "--bind", "127.0.0.1:{port}"]
+
+
+@needs("redis")
+@unittest.skipUnless(os.environ.get("REDIS_URL"), "REDIS_URL names no Redis to try")
+class Lambda(unittest.TestCase):
+    def test_the_handler_behind_api_gateway_processes_once_and_lets_nobody_else_in(self):
+        environment = unittest.mock.patch.dict(os.environ, HERALD_SECRETS=SECRET)
+        printed, made = io.StringIO(), {}
+        with environment, contextlib.redirect_stdout(printed):
+            exec(read_example("lambda_handler.py"), made)
+            delivery_id = f"dlv_{uuid.uuid4().hex}"
+            good = {"headers": sign(BODY, SECRET, id=delivery_id), "rawPath": "/hooks/herald", "body": BODY.decode()}
+            encoded = {**good, "body": base64.b64encode(BODY).decode(), "isBase64Encoded": True}
+            requests = [{**good, "headers": {}}, {**good, "body": None}, good, good, encoded]
+            answers = [made["lambda_handler"](each, None)["statusCode"] for each in requests]
+        self.assertEqual(answers, [401, 401, 200, 200, 200])
+        self.assertEqual(printed.getvalue(), f"processed {delivery_id} webhook.test\n")
 
 
 @needs("fastapi", "uvicorn")

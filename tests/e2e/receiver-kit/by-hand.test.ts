@@ -26,7 +26,20 @@ const PROGRAMS: readonly Program[] = [
     run: (_port, folder) => [join(folder, 'receiver')],
   },
   { example: 'config.ru', needs: 'puma', run: (port) => ['puma', '-b', `tcp://127.0.0.1:${port}`, 'config.ru'] },
-  { example: 'receiver.php', needs: 'php', run: (port) => ['php', '-S', `127.0.0.1:${port}`, 'receiver.php'] },
+  {
+    example: 'receiver.php',
+    needs: 'php',
+    run: (port) => [
+      'php',
+      '-d',
+      'display_errors=1',
+      '-d',
+      'output_buffering=0',
+      '-S',
+      `127.0.0.1:${port}`,
+      'receiver.php',
+    ],
+  },
 ];
 
 const SECRET = newSigningSecret();
