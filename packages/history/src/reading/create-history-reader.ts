@@ -15,13 +15,12 @@ import type {
   WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
+import { readDeliveryRow } from './delivery-row.ts';
 import { withDeadline, type DeadlineOptions } from '../errors/history-errors.ts';
 import { toDeliveryId, toIdBytes, toTransitionId } from '../ids/id-bytes.ts';
-import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts';
 import { DAY_MS, startOf } from '../partitions/partitions.ts';
+import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts';
 import * as SQL from '../sql/history-sql.ts';
-import { readDeliveryRow } from './delivery-row.ts';
-import { divideDays, type Order, type Stretch } from './divide-days.ts';
 
 /** Rows that a page with a filter looks at: a filter that matches nothing must come to an end. */
 const LOOKED_AT_LIMIT = 10_000;
@@ -348,4 +347,36 @@ function lastPlace(upTo: ListPlace | undefined, since: number): [number, Buffer]
 /** A caller's cursor may hold any text. What is no id stands before all of them. */
 function placeBytes(id: string): Buffer {
   return /^dlv_[a-z2-7]{32}$/.test(id) ? toIdBytes(id) : FIRST;
+}
+
+/** A time, epoch ms: `to` is exclusive. */
+export type Stretch = { readonly from: number; readonly to: number };
+
+/** `newest`: most pages lie in the last days. `any`, newest first too, and `oldest`: one day is as likely as another. */
+export type Order = 'newest' | 'any' | 'oldest';
+
+/**
+ * Days of the stretches that are read one after the other. A statement locks each of its days with all indexes, and
+ * PostgreSQL has room for some 6,000 locks of all connections by default: of 30 days there are 200.
+ */
+const LENGTHS: Readonly<Record<Order, readonly number[]>> = { newest: [2, 8, 30], any: [30], oldest: [30] };
+
+/** Divides a time at the ends of days. */
+export function divideDays({ from, to }: Stretch, order: Order): Stretch[] {
+  const lengths = LENGTHS[order];
+  const stretches: Stretch[] = [];
+  let [low, high] = [from, to];
+  while (low < high) {
+    const lengthMs = (lengths[stretches.length] ?? lengths.at(-1) ?? 1) * DAY_MS;
+    if (order !== 'oldest') {
+      const begin = Math.max(low, Math.ceil(high / DAY_MS) * DAY_MS - lengthMs);
+      stretches.push({ from: begin, to: high });
+      high = begin;
+    } else {
+      const end = Math.min(high, Math.floor(low / DAY_MS) * DAY_MS + lengthMs);
+      stretches.push({ from: low, to: end });
+      low = end;
+    }
+  }
+  return stretches;
 }
