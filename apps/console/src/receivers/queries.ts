@@ -45,6 +45,18 @@ export function useNewestDeliveries() {
   });
 }
 
+/** Removes a receiver. Of what is gone nothing is read again. */
+export function useRemoval(id: string, onRemoved: () => void) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: () => api.DELETE('/api/public/webhooks/{id}', { params: { path: { id } } }),
+    onSuccess: () => {
+      onRemoved();
+      void queries.invalidateQueries({ predicate: ({ queryKey }) => !JSON.stringify(queryKey).includes(id) });
+    },
+  });
+}
+
 /** Changes a receiver, then reads what it changed. */
 export function useChange<Input, Output>(change: (input: Input) => Promise<Output>) {
   const queries = useQueryClient();

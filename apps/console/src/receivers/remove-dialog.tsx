@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import { api, type Schemas } from '../api/client.ts';
+import type { Schemas } from '../api/client.ts';
 import { cutUrl } from '../text/cut-url.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { announce } from '../ui/announce.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { Problem } from '../ui/problem.tsx';
-import { useChange } from './queries.ts';
+import { useRemoval } from './queries.ts';
 
 type RemoveDialogProps = {
   readonly receiver: Schemas['Receiver'];
@@ -19,8 +19,7 @@ export function RemoveDialog({ receiver: { id, url }, onClose, onRemoved }: Remo
   const { remove: texts, actions, removed } = receiverTexts;
   const { host } = cutUrl(url);
   const [typed, setTyped] = useState('');
-  const remove = useChange(async () => {
-    await api.DELETE('/api/public/webhooks/{id}', { params: { path: { id } } });
+  const remove = useRemoval(id, () => {
     announce(removed);
     onRemoved();
   });
