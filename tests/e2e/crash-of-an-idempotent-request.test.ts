@@ -75,7 +75,7 @@ test('a Task that crashed before its answer was kept is found by the repeated cr
   expect(isReplayed(found)).toBe(true);
   expect(task.callback).toMatchObject({ url: URL, events: expect.any(Array) as string[], enabled: true });
   expect(task.callback).not.toHaveProperty('secret');
-  expect(await workspace.readTask(task.id)).toEqual(task);
+  expect(await workspace.readTask(task.id)).toMatchObject(task);
   expect((await countTasks()) - before).toBe(1);
 });
 

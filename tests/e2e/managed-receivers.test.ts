@@ -81,6 +81,8 @@ describe('a tool that keeps receivers as a file says', () => {
       'lockedReason',
       'pausedAt',
       'pausedReason',
+      'secretOverlapEndsAt',
+      'warnings',
     ];
     // The values of headers are never shown, so no tool can compare them. `orderingTimeout` is deprecated, because it
     // doesn't read back as it was given.

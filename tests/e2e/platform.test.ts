@@ -125,7 +125,10 @@ test('a workspace is bound to at most a hundred', async () => {
   const [workspace, bindings] = ['ws_binder', 'ws_binder/execution-workspaces'];
   for (let count = 0; count < 100; count += 25) {
     const some = Array.from({ length: 25 }, (_, index) => ({ executionWorkspaceId: `${workspace}-${count + index}` }));
-    for (const each of some) await herald.askAsPlatform('POST', bindings, 200, each);
+    // Each key has a budget of its own.
+    const another = await herald.createKey(undefined, ['platform']);
+    for (const body of some)
+      bodyOf(await herald.request('POST', `${WORKSPACES}/${bindings}`, { key: another, body }), 200);
   }
   const refused = await ask('POST', bindings, { executionWorkspaceId: 'ws_one-more' });
   expect(problemOf(refused)).toMatchObject({ status: 409, code: 'binding_limit_reached' });

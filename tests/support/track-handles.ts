@@ -25,6 +25,8 @@ const OF_OTHERS = /node:|track-handles|node_modules[/\\](?!ioredis|bullmq|got|pg
 /** Where code of ours stands, in a bundle by its map. A promise that it makes by `new` or `then` has another line first. */
 const OF_OURS = /\/(?:packages|apps)\/(?!test-kit\/)[\w-]+\/src\//;
 
+const NOWHERE = 'nowhere of ours';
+
 type Timer = { readonly _onTimeout?: unknown; readonly _idleTimeout?: number };
 
 /**
@@ -48,7 +50,9 @@ export function trackHandles(isOurs: () => boolean = () => true) {
       // A timer that was cleared is taken away a moment later.
       .filter(({ resource }) => (resource as Timer)._idleTimeout !== -1)
       .map(({ type, resource, began: { stack = '' } }) => ({ type, what: describe(type, resource, stack) }))
-      .filter(({ type, what }) => type !== 'PROMISE' || OF_OURS.test(what));
+      .filter(({ type, what }) => type !== 'PROMISE' || OF_OURS.test(what))
+      // A step of Node's own, which it makes in this turn of the loop.
+      .filter(({ type, what }) => type !== 'Immediate' || what !== NOWHERE);
   return {
     /** What is closed is left for a moment more. */
     find,
@@ -63,7 +67,7 @@ export function trackHandles(isOurs: () => boolean = () => true) {
 function describe(type: string, resource: Timer, stack: string): string {
   const lines = stack.split('\n').slice(1).map((line) => line.trim()); // prettier-ignore
   if (type === 'PROMISE') return lines.find((line) => !/async_hooks|track-handles/.test(line)) ?? '';
-  const at = lines.find((line) => !OF_OTHERS.test(line)) ?? 'nowhere of ours';
+  const at = lines.find((line) => !OF_OTHERS.test(line)) ?? NOWHERE;
   if (type !== 'Timeout') return at;
   const calls = typeof resource._onTimeout === 'function' ? Function.prototype.toString.call(resource._onTimeout) : '';
   return `${resource._idleTimeout ?? '?'} ms, ${calls.replaceAll(/\s+/g, ' ').slice(0, 120)} ${at}`;

@@ -18,7 +18,7 @@ interface Alert {
   expr: string;
   for: string;
   labels: { severity: string };
-  annotations: { summary: string; runbook: string };
+  annotations: { summary: string; runbook: string; finding?: string };
 }
 interface AlertFile {
   groups: { name: string; rules: Alert[] }[];
@@ -87,8 +87,10 @@ test('docs/metrics.md has every metric of the processes, and they show all that 
 });
 
 test('every alert waits before it rings, says how urgent it is and what happens, and who reads it finds more', async () => {
-  for (const alert of await readAlerts()) {
-    expect(alert).toEqual({
+  for (const { annotations, ...alert } of await readAlerts()) {
+    const { finding = 'none', ...others } = annotations;
+    expect(finding).toMatch(/^([a-z_]+(, [a-z_]+)*|\{\{ \$labels\.code \}\})$/);
+    expect({ ...alert, annotations: others }).toEqual({
       alert: expect.stringMatching(/^Herald[A-Za-z]+$/) as string,
       expr: expect.any(String) as string,
       for: expect.stringMatching(/^\d+[smh]$/) as string,

@@ -1,4 +1,11 @@
-import { deliveryIdOf, newTestTransitionId, PLATFORM, type DeliveryId } from '@herald/core';
+import {
+  deliveryIdOf,
+  newTestTransitionId,
+  PLATFORM,
+  type DeliveryId,
+  type EndpointId,
+  type WorkspaceId,
+} from '@herald/core';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createHistoryMark } from '@herald/store/moving/history-mark';
 import { createRedisProbe } from '@herald/store/readiness/create-redis-probe';
@@ -94,6 +101,7 @@ async function finishAll(engine: Engine, stage: Stage, at: number, hasHistory: b
   const { first, reserveRequest, toHeld } = stage;
   const { worker } = engine;
   await first.pause(false);
+  for (const { workspaceId, id } of await findPaused(engine)) await first.receivers.resume(workspaceId, id, at);
   for (const id of await worker.purges.claim(at, at, 1_000)) {
     for await (const purged of worker.purges.purge(id, () => at)) void purged;
   }
@@ -122,6 +130,16 @@ async function finishAll(engine: Engine, stage: Stage, at: number, hasHistory: b
     if (!batch || batch.looked === 0) return;
     await worker.moves.forget(batch);
   }
+}
+
+/** The receivers that an operator has paused: what waits for them waits until he lets it go. */
+async function findPaused({ redis, keys }: Engine): Promise<readonly { workspaceId: WorkspaceId; id: EndpointId }[]> {
+  const prefix = keys.endpoint('');
+  const names = (await redis.keys(`${prefix}*`)).filter((name) => !name.slice(prefix.length).includes(':'));
+  const all = await Promise.all(names.map(async (name) => ({ name, facts: await redis.hmget(name, 'ws', 'pauseAt') })));
+  return all.flatMap(({ name, facts: [workspaceId, pausedAt] }) =>
+    workspaceId != null && pausedAt != null ? [{ workspaceId, id: name.slice(prefix.length) }] : [],
+  );
 }
 
 /** False when there is nothing to send any more. */
