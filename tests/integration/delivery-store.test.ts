@@ -1,6 +1,6 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type Delivery, type DeliveryId } from '@herald/core';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
-import { shortenRetention } from '@herald/store/deliveries/drop-deliveries';
+import { raiseRetention, shortenRetention } from '@herald/store/deliveries/drop-deliveries';
 import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { newRevision } from '@herald/store/redis/revision';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
@@ -197,13 +197,15 @@ test('canceling a delivery whose transition is gone leaves no key that never exp
 const WEEK_MS = 7 * 86_400_000;
 
 test.each([
-  ['of data that is new, nothing is looked at', 'new', WEEK_MS / 2, 0],
+  ['of data that is new, and in which nothing settled under a longer one, nothing is looked at', 'new', WEEK_MS / 2, 0],
+  ['of data that is new, what settled under a longer one leaves earlier', 'longer', WEEK_MS / 2, 1],
   ['of data of a former version, what settled under the same retention stays', 'former', WEEK_MS, 0],
   ['of data of a former version, what settled under a longer retention leaves earlier', 'former', WEEK_MS / 2, 1],
 ] as const)('a retention that was lowered: %s', async (_what, data, retentionMs, shortened) => {
   const { keys, keyspace, redis } = stores;
   await redis.flushdb();
-  await createShardRecordStore(redis).enter(1, data === 'new' ? 3 : undefined);
+  await createShardRecordStore(redis).enter(1, data === 'former' ? undefined : 3);
+  if (data === 'longer') await raiseRetention(redis, createDeliveryRetention(WEEK_MS));
   const delivery = await createDelivery();
   await record(delivery, DELIVERED);
   const before = await redis.pexpiretime(keys.delivery(delivery.id));

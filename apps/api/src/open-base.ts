@@ -12,6 +12,8 @@ import { openConnections } from '@herald/store/redis/open-connections';
 import { logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { raiseRetention } from '@herald/store/deliveries/drop-deliveries';
 import { openShards } from '@herald/store/upgrade/open-shards';
 import type { ApiHistory } from './history/open-history.ts';
 import { createApiMetrics } from './reports/create-api-metrics.ts';
@@ -53,6 +55,7 @@ export async function openBase({ config, logger, resources, giveUp, weaknesses }
     metrics: metrics.data,
   });
   resources.add('shards', shards.close);
+  await raiseRetention(redis, createDeliveryRetention(config.retentionMs, config.history !== undefined));
   const keyspace = createKeyspace(shardCount);
   const cipher = createSecretCipher(config.secretsKeys);
   await registerKeyVersion({ redis, keyspace, cipher, encrypts: true });

@@ -8,6 +8,8 @@ import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gau
 import { addTracing } from '@herald/runtime/tracing/add-tracing';
 import { openClock } from '@herald/store/clock/open-clock';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { raiseRetention } from '@herald/store/deliveries/drop-deliveries';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createHistoryMark, findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
@@ -78,6 +80,7 @@ export async function openContext({ config, logger, resources, giveUp, weaknesse
     onResharded: giveUp,
   });
   resources.add('shards', shards.close);
+  await raiseRetention(redis, createDeliveryRetention(config.retentionMs, config.history !== undefined));
   const keyspace = createKeyspace(config.shardCount);
   const presence = createWorkerPresence(redis);
   const memoryGuard = startMemoryGuard({ redis, accounts: createWorkspaceAccounts({ redis, keyspace, now }) });

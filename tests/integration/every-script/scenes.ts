@@ -2,7 +2,7 @@ import { deliveryIdOf, newTestTransitionId, transitionIdOfFact } from '@herald/c
 import type { Redis } from 'ioredis';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
-import { dropDeliveries, shortenRetention } from '@herald/store/deliveries/drop-deliveries';
+import { dropDeliveries, raiseRetention, shortenRetention } from '@herald/store/deliveries/drop-deliveries';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { findAccountDifferences, mendAccounts } from '@herald/store/memory/recount-accounts';
 import { countRecords } from '@herald/store/memory/workspace-accounts';
@@ -342,6 +342,14 @@ const tasks: readonly Scene[] = [
       return ({ redis }) => dropDeliveries({ redis, ...deps }, filter, mode);
     },
   })),
+  {
+    script: 'RAISE_RETENTION_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ redis }) {
+      await redis.hset(GLOBAL_KEYS.shards, 'retention', 1);
+      return (process) => raiseRetention(process.redis, createDeliveryRetention(HOUR_MS));
+    },
+  },
   {
     script: 'SHORTEN_LUA',
     mustWorkWhenFull: true,

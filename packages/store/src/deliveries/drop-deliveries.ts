@@ -171,6 +171,20 @@ export async function dropDeliveries(deps: DropDeps, filter: DropFilter, mode: D
   return sum;
 }
 
+const RAISE_RETENTION_LUA = /* lua */ `#!lua flags=allow-oom
+-- Note that deliveries may settle under so long a retention from now on. Data of a former version stays unknown.
+-- KEYS[1] record of the data (hash)
+-- ARGV[1] retention (ms)
+-- Returns nothing.
+local known = tonumber(redis.call('HGET', KEYS[1], 'retention') or '')
+if known and known < tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], 'retention', ARGV[1]) end
+`;
+
+/** Notes the retention of a process before it settles anything, so that a shorter one finds what must leave earlier. */
+export async function raiseRetention(redis: RedisClient, { expiryMs }: DeliveryRetention): Promise<void> {
+  await defineScript(redis, RAISE_RETENTION_LUA)([GLOBAL_KEYS.shards], [expiryMs]);
+}
+
 /**
  * Lets what settled under a longer retention leave as early as under this one, in bounded steps. The record of the data
  * says which retention all of it has.
@@ -187,7 +201,7 @@ export async function shortenRetention(deps: DropDeps): Promise<number> {
     await redis.hset(GLOBAL_KEYS.shards, 'retention', retention.expiryMs);
   };
   if (Number(known ?? Infinity) < retention.expiryMs) {
-    await note();
+    await raiseRetention(redis, retention);
     return 0;
   }
   const shorten = defineScript(redis, SHORTEN_LUA);

@@ -40,7 +40,7 @@ const ENTER_LUA = /* lua */ `
 -- ARGV[1] shards   ARGV[2] layout of new data, or ''
 -- Returns 1 when they were entered, else 0.
 if redis.call('HSETNX', KEYS[1], 'count', ARGV[1]) == 0 then return 0 end
--- Nothing has settled under a longer RETENTION than any.
+-- Nothing has settled yet (see raiseRetention).
 if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], 'layout', ARGV[2], 'retention', 0) end
 return 1
 `;
