@@ -234,6 +234,6 @@ test('whatever is added and removed in whatever order, a log reads and counts li
         expect(await log.keys()).toEqual([]);
       },
     ),
-    { numRuns: sized(30, 400) },
+    { numRuns: sized(20, 400) },
   );
 });

@@ -58,7 +58,7 @@ test('whatever happens, events of a Task go in order or say that they were relea
     await deliverAll(engine, model);
   };
   await fc.assert(fc.asyncProperty(wishes, steps, run), {
-    numRuns: sized(15, 30),
+    numRuns: sized(10, 30),
     plugins: [fc.interruptAfterTimeLimit(12_000)],
   });
 }, 40_000);

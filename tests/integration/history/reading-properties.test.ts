@@ -23,7 +23,7 @@ test('whatever happens between Redis and history, each delivery is shown exactly
     expect(engine.unavailable).toEqual([]);
   };
   await fc.assert(fc.asyncProperty(steps, run), {
-    numRuns: sized(30, 60),
+    numRuns: sized(15, 60),
     plugins: [fc.interruptAfterTimeLimit(10_000)],
   });
 }, 40_000);

@@ -239,7 +239,7 @@ test('whatever happens, every job is in one place, every group where it belongs,
   };
 
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }), run), {
-    numRuns: sized(20, 40),
+    numRuns: sized(12, 40),
     plugins: [fc.interruptAfterTimeLimit(20_000)],
   });
 }, 40_000);
