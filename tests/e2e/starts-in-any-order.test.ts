@@ -129,7 +129,12 @@ test.concurrent.each(SCENES)(
     const ofApi = names.filter((name) => name === 'herald-api/3').length;
     expect(ofApi).toBeGreaterThan(0);
     expect(ofApi).toBeLessThanOrEqual(kind === 'cluster' ? topology.servers.length : 1);
-    expect((await worker.isReady()).warnings.map(({ code: each }) => each)).not.toContain('no_worker');
+    // What readiness says of the service is remembered for a moment.
+    await waitFor(
+      'the worker to be seen',
+      async () => (await worker.isReady()).warnings.map(({ code: each }) => each),
+      { until: (codes) => !codes.includes('no_worker') },
+    );
   },
 );
 
