@@ -55,7 +55,7 @@ test('the examples of the README do what they say, on the package as it is publi
 });
 
 describe('a reporter before an API that is killed, busy and cut off', () => {
-  const TASKS = sized(25, 1_000);
+  const TASKS = sized(15, 1_000);
   const CHECKPOINTS = sized(28, 98);
   const REPORTS = TASKS * (CHECKPOINTS + 2);
 

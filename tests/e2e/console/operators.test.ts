@@ -4,6 +4,7 @@ import { auditTrailOf } from '../../support/audit-trail-of.ts';
 import { startConsoleUser, type Way } from '../../support/console-user.ts';
 import { OPERATOR_ENV } from '../../support/operator-client.ts';
 import { describeWithBrowser } from '../../support/describe-with-browser.ts';
+import { sized } from '../../support/sized.ts';
 import { startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
@@ -11,7 +12,8 @@ import { emitMany } from '../fleet/fleet.ts';
 
 import.meta.jest.setTimeout(60_000);
 
-const WAYS: readonly { way: Way }[] = [{ way: 'pointer' }, { way: 'keyboard' }];
+/** Both ways; in `npm test` by keyboard. */
+const WAYS = sized<readonly { way: Way }[]>([{ way: 'keyboard' }], [{ way: 'pointer' }, { way: 'keyboard' }]);
 
 describeWithBrowser('an operator with the console', () => {
   let herald: Herald;
