@@ -53,6 +53,14 @@ describeWithBrowser('an operator with the console', () => {
     expect({ errors: user.errors, requested: [...user.requested] }).toEqual({ errors: [], requested: [origin] });
   });
 
+  test('comes by an address that has his name and password', async () => {
+    await using user = await startConsoleUser(browser);
+    const { OPERATOR_USER: name, OPERATOR_PASSWORD: password } = OPERATOR_ENV;
+    await user.open(`${origin.replace('//', `//${name}:${encodeURIComponent(password)}@`)}/admin`);
+    await user.sees('Overview', 'Redis memory', 'worker');
+    expect(user.errors).toEqual([]);
+  });
+
   test.each(WAYS)('locks a receiver whose customer then reads why, and lifts the lock ($way)', async ({ way }) => {
     const api = await herald.startApi({ OPERATOR_WRITE: 'true' });
     const locked = await workspace.registerReceiver({ url: `https://${host}/locked-${way}` });

@@ -16,7 +16,8 @@ export const api = createApi(async ({ method, path, headers, body, signal }) => 
   const isOperators = path.startsWith('/api/operator');
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const response = await (takeEarly({ method, path }) ??
-    fetch(path, {
+    // Not by the address of the page: one with a user and a password in it, as an operator may type it, allows no request.
+    fetch(new URL(path, location.origin), {
       method,
       headers: { ...headers, ...(token !== undefined && !isOperators && { authorization: `Bearer ${token}` }) },
       body,

@@ -20,7 +20,7 @@ let early: { readonly path: string; readonly answer: Promise<Response> } | undef
 export function askEarly(pathname: string, token: string): void {
   const path = findFirstRead(pathname);
   if (path === undefined) return;
-  const answer = fetch(path, { headers: { authorization: `Bearer ${token}` } });
+  const answer = fetch(new URL(path, location.origin), { headers: { authorization: `Bearer ${token}` } });
   // Whoever takes it hears of a failure; if nobody does, nobody minds.
   answer.catch(() => undefined);
   early = { path, answer };
