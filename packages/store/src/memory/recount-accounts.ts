@@ -1,13 +1,10 @@
 import type { WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
-import { readKeyName } from '../keyspace/key-name.ts';
-import type { ShardKeys } from '../keyspace/keys.ts';
 import { PLATFORM_OWNER } from '../keyspace/platform.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
-import { walkKeys } from '../redis/walk-keys.ts';
 import { defineScript } from '../scripts/script.ts';
-import { createWorkspaceAccounts, type AccountsDeps } from './workspace-accounts.ts';
+import { createWorkspaceAccounts, walkRecords, type AccountsDeps } from './workspace-accounts.ts';
 
 /** What an account says, and how much it lacks; below 0: has too much. */
 export type Amount = { readonly said: number; readonly lacks: number };
@@ -178,37 +175,23 @@ async function* readScores({ redis }: RecountDeps, key: string) {
   } while (cursor !== '0');
 }
 
-async function countAll({
-  redis,
-  keyspace,
-  workspaceId: only,
-  onProgress,
-}: RecountDeps): Promise<Map<WorkspaceId, Tally>> {
+async function countAll(deps: RecountDeps): Promise<Map<WorkspaceId, Tally>> {
+  const { redis, workspaceId: only, onProgress } = deps;
   const count = defineScript(redis, COUNT_ACCOUNTED_LUA);
   const tallies = new Map<WorkspaceId, Tally>();
   // A walk may show a key twice.
   const seen = new Set<string>();
-  const add = async (keys: ShardKeys, names: readonly string[]) => {
-    for (const [workspaceId, pending, bytes, at] of Counted.parse(await count(names, [keys.prefix]))) {
+  for await (const { keys, names } of walkRecords(deps, AT_ONCE, onProgress)) {
+    const unseen = names.filter((name) => !seen.has(name));
+    if (unseen.length === 0) continue;
+    for (const name of unseen) seen.add(name);
+    for (const [workspaceId, pending, bytes, at] of Counted.parse(await count(unseen, [keys.prefix]))) {
       if (workspaceId.endsWith(PLATFORM_OWNER) || (only !== undefined && only !== workspaceId)) continue;
       const tally = tallyOf(tallies, workspaceId);
       tally.pending += pending;
       tally.bytes += bytes;
       if (at > 0) tally.leaving.set(String(at), (tally.leaving.get(String(at)) ?? 0) + bytes);
     }
-  };
-  for await (const { names, looked, total } of walkKeys(redis, '{*}:[tx]:*')) {
-    const records = names.flatMap((name) => {
-      const key = readKeyName(name);
-      const isRecord = key?.kind === 'task' || key?.kind === 'transition';
-      return isRecord && !seen.has(name) ? [{ name, shard: key.shard }] : [];
-    });
-    for (const { name } of records) seen.add(name);
-    for (const [shard, keys] of keyspace.shards.entries()) {
-      const own = records.filter((record) => record.shard === shard).map(({ name }) => name);
-      for (let start = 0; start < own.length; start += AT_ONCE) await add(keys, own.slice(start, start + AT_ONCE));
-    }
-    onProgress?.(looked, total);
   }
   return tallies;
 }

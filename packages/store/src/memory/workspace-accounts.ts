@@ -144,6 +144,28 @@ return found
 `;
 
 /**
+ * Yields the names of all Tasks and transitions, those of one shard at a time and so many at most: each that exists from
+ * the first step to the last, some twice.
+ */
+export async function* walkRecords(
+  { redis, keyspace }: Pick<AccountsDeps, 'redis' | 'keyspace'>,
+  atOnce: number,
+  onProgress?: (looked: number, total: number) => void,
+): AsyncGenerator<{ readonly keys: ShardKeys; readonly names: readonly string[] }> {
+  for await (const { names, looked, total } of walkKeys(redis, '{*}:[tx]:*')) {
+    const records = names.flatMap((name) => {
+      const key = readKeyName(name);
+      return key?.kind === 'task' || key?.kind === 'transition' ? [{ name, shard: key.shard }] : [];
+    });
+    for (const [shard, keys] of keyspace.shards.entries()) {
+      const own = records.filter((record) => record.shard === shard).map(({ name }) => name);
+      for (let start = 0; start < own.length; start += atOnce) yield { keys, names: own.slice(start, start + atOnce) };
+    }
+    onProgress?.(looked, total);
+  }
+}
+
+/**
  * Counts the Tasks and transitions that a former version wrote, step by step. Each step is complete in itself, so another
  * run completes one that was killed.
  * @returns records counted
@@ -151,18 +173,8 @@ return found
 export async function countRecords({ redis, keyspace, now }: AccountsDeps): Promise<number> {
   const count = defineScript(redis, COUNT_RECORDS_LUA);
   let counted = 0;
-  for await (const { names } of walkKeys(redis, '{*}:[tx]:*')) {
-    const records = names.flatMap((name) => {
-      const key = readKeyName(name);
-      return key?.kind === 'task' || key?.kind === 'transition' ? [{ name, shard: key.shard }] : [];
-    });
-    for (const [shard, keys] of keyspace.shards.entries()) {
-      const own = records.filter((record) => record.shard === shard).map(({ name }) => name);
-      for (let start = 0; start < own.length; start += COUNTED_AT_ONCE) {
-        const page = own.slice(start, start + COUNTED_AT_ONCE);
-        counted += z.number().parse(await count(page, [keys.prefix, now()]));
-      }
-    }
+  for await (const { keys, names } of walkRecords({ redis, keyspace }, COUNTED_AT_ONCE)) {
+    counted += z.number().parse(await count(names, [keys.prefix, now()]));
   }
   return counted;
 }
