@@ -1,7 +1,8 @@
 import { LockReceiver, PauseReceiver } from '@herald/core';
+import type { Request, Response } from 'express';
 import { stateOf, workspaceOf } from '../http/request-state.ts';
 import { operation, type RouteTable } from '../http/operation.ts';
-import type { ManageReceivers } from './manage-receivers.ts';
+import type { ManageReceivers, ReceiverWithHealth } from './manage-receivers.ts';
 import { answerWithReceiver, ReceiverView } from './receiver-view.ts';
 
 export type LockRoutesDeps = { readonly receivers: Pick<ManageReceivers, 'lock' | 'unlock' | 'pause' | 'resume'> };
@@ -24,11 +25,8 @@ export const LOCK_ROUTES: RouteTable<LockRoutesDeps> = {
         'Its pending deliveries are canceled. Until the lock is lifted nothing is sent to it, and its workspace can only read, rotate its secret and remove it: everything else is `receiver_locked`. One that is disabled already stays so. A second lock replaces the reason.',
       body: LockReceiver,
       answer: { status: 200, description: 'The locked receiver.', schema: ReceiverView, headers: ['etag'] },
-      async handle({ receivers }, req, res, request) {
-        const locked = await receivers.lock(workspaceOf(req), req.params.id, request);
-        if (request.reason !== undefined) stateOf(req).auditFacts = { reason: request.reason };
-        return answerWithReceiver(res, locked);
-      },
+      handle: ({ receivers }, req, res, request) =>
+        answerWithheld(req, res, request, receivers.lock(workspaceOf(req), req.params.id, request)),
     }),
     operation('unlockReceiver', 'DELETE /{id}/lock', {
       audit: 'path',
@@ -46,11 +44,8 @@ export const LOCK_ROUTES: RouteTable<LockRoutesDeps> = {
         'Its deliveries wait, redeliveries and replays too, and lose no try; test events are still sent. Nothing that its workspace does lifts the pause: it can change, disable and remove the receiver, which stays paused. What waits for longer than deliveries are tried is then `failed` as `too_old`. A second pause replaces the reason.',
       body: PauseReceiver,
       answer: { status: 200, description: 'The paused receiver.', schema: ReceiverView, headers: ['etag'] },
-      async handle({ receivers }, req, res, request) {
-        const paused = await receivers.pause(workspaceOf(req), req.params.id, request);
-        if (request.reason !== undefined) stateOf(req).auditFacts = { reason: request.reason };
-        return answerWithReceiver(res, paused);
-      },
+      handle: ({ receivers }, req, res, request) =>
+        answerWithheld(req, res, request, receivers.pause(workspaceOf(req), req.params.id, request)),
     }),
     operation('resumeReceiver', 'DELETE /{id}/pause', {
       audit: 'path',
@@ -68,3 +63,15 @@ export const LOCK_ROUTES: RouteTable<LockRoutesDeps> = {
     }),
   ],
 };
+
+/** Shows a receiver from which something is withheld now. Why stands in the audit trail. */
+async function answerWithheld(
+  req: Request,
+  res: Response,
+  { reason }: { readonly reason?: string | undefined },
+  withheld: Promise<ReceiverWithHealth>,
+) {
+  const receiver = await withheld;
+  if (reason !== undefined) stateOf(req).auditFacts = { reason };
+  return answerWithReceiver(res, receiver);
+}
