@@ -182,7 +182,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     apiKeys,
     bindings,
     eraseWorkspace: createEraseWorkspace({
-      ...{ apiKeys, bindings, receivers, erasePayloads, history },
+      ...{ apiKeys, bindings, receivers, erasePayloads, history, logger },
       // Canceling adds a little, and erasing frees much more.
       acceptTransitions: createAccept({}),
       portalLinks: consoleDeps.portalLinkStore,

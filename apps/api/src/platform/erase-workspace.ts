@@ -1,10 +1,12 @@
 import { DomainError, NotFoundError, type ListPlace, type TaskId, type WorkspaceId } from '@herald/core';
+import type { Logger } from '@herald/runtime/log/logger';
 import type { ApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import type { BindingStore } from '@herald/store/bindings/binding-store';
 import type { ErasableHistory } from '@herald/store/erasing/payload-eraser';
 import type { PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
 import type { TaskStore } from '@herald/store/tasks/task-store';
 import type { AcceptTransitions } from '../acceptance/accept-transitions.ts';
+import { logUntold } from '../portal-links/manage-portal-links.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
 import type { ErasePayloads } from '../tasks/erase-payloads.ts';
 import type { WorkspaceErasure } from './platform-view.ts';
@@ -19,6 +21,7 @@ export type EraseWorkspaceDeps = {
   readonly erasePayloads: ErasePayloads;
   /** Absent: nothing leaves Redis but what is over. */
   readonly history?: Pick<ErasableHistory, 'listUnerased'> | undefined;
+  readonly logger: Logger;
 };
 
 /** How long one request works before it is answered, in ms: less than a proxy on the way may wait. */
@@ -38,7 +41,7 @@ const isGone = (error: unknown) => error instanceof NotFoundError;
  * crash.
  */
 export function createEraseWorkspace(deps: EraseWorkspaceDeps) {
-  const { apiKeys, portalLinks, bindings, receivers, tasks, acceptTransitions, erasePayloads, history } = deps;
+  const { apiKeys, portalLinks, bindings, receivers, tasks, acceptTransitions, erasePayloads, history, logger } = deps;
 
   const erase = async (workspaceId: WorkspaceId, taskId: TaskId, isOpen: boolean): Promise<void> => {
     if (isOpen) {
@@ -66,9 +69,11 @@ export function createEraseWorkspace(deps: EraseWorkspaceDeps) {
     };
     const answer = (erased: boolean): WorkspaceErasure => ({ workspaceId, erased, tasks: count });
 
-    for (const { id } of await apiKeys.listOf(workspaceId)) await apiKeys.revoke(id);
+    for (const { id } of await apiKeys.listOf(workspaceId))
+      logUntold(logger, (await apiKeys.revoke(id)) ?? {}, { workspaceId, keyId: id });
     await apiKeys.dropEnded(workspaceId);
-    for (const { id } of await portalLinks.list(workspaceId)) await portalLinks.revoke(workspaceId, id);
+    for (const { id } of await portalLinks.list(workspaceId))
+      logUntold(logger, (await portalLinks.revoke(workspaceId, id)) ?? {}, { workspaceId, portalLinkId: id });
     for (const { receiver } of await receivers.list(workspaceId)) await receivers.remove(workspaceId, receiver.id);
     for (const { executionWorkspaceId } of await bindings.list(workspaceId))
       await bindings.unbind(workspaceId, executionWorkspaceId);

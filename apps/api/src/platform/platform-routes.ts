@@ -4,7 +4,7 @@ import type { ApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { BINDING_LIMIT, type BindingStore } from '@herald/store/bindings/binding-store';
 import { PORTAL_LINK_LIMIT } from '@herald/store/portal-links/portal-link-store';
 import { callerOf, stateOf } from '../http/request-state.ts';
-import type { ManagePortalLinks } from '../portal-links/manage-portal-links.ts';
+import { logUntold, type ManagePortalLinks } from '../portal-links/manage-portal-links.ts';
 import {
   CreatePortalLink,
   PortalLinkCreation,
@@ -92,8 +92,7 @@ export const PLATFORM_ROUTES: KeyedRouteTable<PlatformRoutesDeps> = {
         const record = await apiKeys.findById(keyId);
         const told = record?.workspaceId === workspaceId ? await apiKeys.revoke(keyId) : undefined;
         if (!told) throw new NotFoundError('key', keyId);
-        const { untold } = told;
-        if (untold !== undefined) logger.warn('listen.revocation_not_told', { workspaceId, keyId }, untold);
+        logUntold(logger, told, { workspaceId, keyId });
         return { deleted: true };
       },
     }),

@@ -74,9 +74,17 @@ export function createManagePortalLinks(deps: ManagePortalLinksDeps) {
     async revoke(workspaceId: WorkspaceId, id: string): Promise<void> {
       const told = await portalLinks.revoke(workspaceId, id);
       if (!told) throw new NotFoundError('portal_link', id);
-      const { untold } = told;
-      if (untold !== undefined) logger.warn('listen.revocation_not_told', { workspaceId, portalLinkId: id }, untold);
+      logUntold(logger, told, { workspaceId, portalLinkId: id });
     },
   };
 }
 export type ManagePortalLinks = ReturnType<typeof createManagePortalLinks>;
+
+/** Streams of what was revoked may go on for a while where this could not be told to those who serve them. */
+export function logUntold(
+  logger: Logger,
+  { untold }: { readonly untold?: unknown },
+  ids: { readonly workspaceId: WorkspaceId; readonly keyId?: string; readonly portalLinkId?: string },
+): void {
+  if (untold !== undefined) logger.warn('listen.revocation_not_told', ids, untold);
+}
