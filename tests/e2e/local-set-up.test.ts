@@ -15,8 +15,10 @@ let dir: string;
 let env: Record<string, string>;
 async function prepare(): Promise<void> {
   dir = await mkdtemp(join(tmpdir(), 'herald-local-'));
-  env = { HERALD_DIR: dir, PORT: String(await freePort()), WORKER_PORT: String(await freePort()) };
+  env = { HERALD_DIR: dir, ...(await choosePorts()) };
 }
+
+const choosePorts = async () => ({ PORT: String(await freePort()), WORKER_PORT: String(await freePort()) });
 
 function run(script: 'start' | 'demo', readyWhen: (line: string) => boolean, more: Record<string, string> = {}) {
   return startProcess({
@@ -37,7 +39,19 @@ async function runDemo(): Promise<string> {
   return demo.output();
 }
 
-const start = (more?: Record<string, string>) => run('start', (line) => line.startsWith('Ctrl-C stops'), more);
+const runStart = (more?: Record<string, string>) => run('start', (line) => line.startsWith('Ctrl-C stops'), more);
+
+/** At ports of the test's own choice, or at free ones: another test may take one of these before the service does. */
+async function start(ports?: Record<string, string>) {
+  if (ports) return await runStart(ports);
+  try {
+    return await runStart();
+  } catch (error) {
+    if (!/Port \d+ is taken/.test(String(error))) throw error;
+    env = { ...env, ...(await choosePorts()) };
+    return await runStart();
+  }
+}
 
 function isAlive(pid: number): boolean {
   try {
@@ -125,7 +139,7 @@ describe('a running service', () => {
   );
 
   test('a second service from the same folder is refused with a sentence', async () => {
-    const second = start({ PORT: String(await freePort()), WORKER_PORT: String(await freePort()) });
+    const second = start(await choosePorts());
     await expect(second).rejects.toThrow(`Herald already runs from ${dir}, as process ${service.pid}`);
     expect(isAlive(service.pid)).toBe(true);
   });
