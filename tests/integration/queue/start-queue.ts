@@ -78,6 +78,7 @@ for first = 4, #ARGV, 7 do
     freed = held and 1 or 0, outcome = outcome ~= '' and outcome or nil, isProbe = isProbe == '1',
     heldUntil = tonumber(heldUntil), tookMs = tonumber(tookMs), hasSucceeded = hasSucceeded == '1',
   })
+  writeSlots()
   if again == '' then
     redis.call('HSET', prefix .. 'j:' .. id, 'done', '1')
   elseif held then

@@ -16,10 +16,12 @@ const FORGOTTEN_BELOW_MS = 50;
  *
  * `endLease(handle)` ends a lease. Returns whether it was still held, the job's group, its id, and the score at which it
  * stood. When the lease was no longer held, the caller must not enqueue the job: another worker has it, or it waits.
+ * `endLeases(handles)` ends many, and `readHandle(handle)` returns the rest. Returns for each whether it was still held.
  *
  * `settleGroup(group, now, limit, finish)` applies the outcome to the group. `finish`: freed (slots given back),
  * outcome ('answered', 'unanswered', 'unsent' or nil: says nothing), isProbe, heldUntil (ms, or nil), tookMs (how long
- * the job held its slot; nil: unknown), hasSucceeded (ends a pause that is older than the job). Returns the change of its breaker: '', 'opened' or 'closed'.
+ * the job held its slot; nil: unknown), hasSucceeded (ends a pause that is older than the job). Returns the change of its
+ * breaker: '', 'opened' or 'closed'. The caller calls `writeSlots()` in the end: the slots of a group are written once a run.
  *
  * `returnLease(handle, now)` lets a lease that was ended be held again, until now: its holder can still put the job back.
  */
@@ -32,6 +34,19 @@ end
 local function endLease(handle)
   local score, group, id = readHandle(handle)
   return redis.call('ZREM', prefix .. 'leases', handle) == 1, group, id, score
+end
+
+local function endLeases(handles)
+  local key, held = prefix .. 'leases', {}
+  if #handles == 1 then return { (endLease(handles[1])) } end
+  local scores, ended = redis.call('ZMSCORE', key, unpack(handles)), {}
+  for index, handle in ipairs(handles) do
+    -- A handle that is named twice ends once.
+    held[index] = scores[index] ~= false and not ended[handle]
+    ended[handle] = true
+  end
+  redis.call('ZREM', key, unpack(handles))
+  return held
 end
 
 local function returnLease(handle, now) redis.call('ZADD', prefix .. 'leases', now, handle) end
@@ -91,12 +106,19 @@ local function noteTook(state, key, tookMs, isNew)
   return wasSlow ~= (state.tookMs >= ${SLOW_FROM_MS})
 end
 
+local function writeSlots()
+  for group, state in pairs(groupStates) do
+    if state.hasFreed then redis.call('HSET', prefix .. 'g:' .. group, 'n', state.inWork) end
+    state.hasFreed = false
+  end
+end
+
 local function settleGroup(group, now, limit, finish)
   local key, state = prefix .. 'g:' .. group, readGroup(group)
   local change, isOther, isNew = '', false, not state.hasAnswered and finish.outcome == 'answered'
   if finish.freed > 0 then
     state.inWork = math.max(0, state.inWork - finish.freed)
-    redis.call('HSET', key, 'n', state.inWork)
+    state.hasFreed = true
   end
   if not isExpress(group) then
     if finish.outcome == 'answered' then

@@ -21,6 +21,7 @@ for index = 4, #ARGV, 3 do
     again[#again + 1] = { group, id, score }
   end
 end
+writeSlots()
 enqueue(again, now)
 return #again
 `;
@@ -44,6 +45,7 @@ local now = tonumber(ARGV[2])
 local wasHeld, group, id = endLease(ARGV[4])
 if not wasHeld then return 'lost' end
 settleGroup(group, now, tonumber(ARGV[3]), { freed = 1, isProbe = ARGV[5] == '1' })
+writeSlots()
 local score = dueAgain(prefix, id, now)
 if not score then return 'finished' end
 enqueue({ { group, id, score } }, now)
@@ -80,6 +82,7 @@ for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', now, 'BYSCORE', 'L
   again[#again + 1] = { group, id, score }
   ids[#ids + 1] = id
 end
+writeSlots()
 enqueue(again, now)
 return ids
 `;

@@ -1,4 +1,5 @@
 import { digestOf, type ANSWER_HEADERS, type AnswerHeaders } from '@herald/core';
+import { createBoundedMap } from '@herald/runtime/async/bounded-map';
 import { isIPv4 } from 'node:net';
 
 /** An entry in a delivery's log. */
@@ -76,8 +77,22 @@ type Proof = { readonly [Name in 'address' | 'keyIds']: AttemptRecord[Name] | un
  * two keys at most, so their number follows from the length.
  */
 export function writeProof({ address, keyIds = [] }: Proof): string | undefined {
-  const bytes = address === undefined ? undefined : toBytes(address);
-  return bytes && Buffer.concat([bytes, Buffer.from(keyIds.join(''), 'hex')]).toString('base64url');
+  if (address === undefined) return undefined;
+  const keys = keyIds.join('');
+  const name = `${address} ${keys}`;
+  const known = PROOFS.get(name);
+  if (known !== undefined) return known;
+  const written = encodeProof(address, keys);
+  if (written !== undefined) PROOFS.set(name, written);
+  return written;
+}
+
+/** Those of late, since the attempts of an endpoint have the same. */
+const PROOFS = createBoundedMap<string, string>(2_000);
+
+function encodeProof(address: string, keys: string): string | undefined {
+  const bytes = bytesOf(address);
+  return bytes && Buffer.concat([bytes, Buffer.from(keys, 'hex')]).toString('base64url');
 }
 
 export function readProof(text: string): Pick<AttemptRecord, 'address' | 'keyIds'> {
@@ -94,7 +109,7 @@ export function toDigest(stored: string | undefined, hasProof: boolean, answer: 
 }
 
 /** Four bytes or sixteen; undefined when it is no address. An IPv4 address that is written as IPv6 is one of four. */
-function toBytes(address: string): Buffer | undefined {
+function bytesOf(address: string): Buffer | undefined {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
   if (isIPv4(plain)) return Buffer.from(plain.split('.').map(Number));
   const [head = '', tail] = (URL.parse(`http://[${plain.replace(/%.*/, '')}]`)?.hostname.slice(1, -1) ?? '').split(

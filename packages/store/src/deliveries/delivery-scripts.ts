@@ -17,11 +17,16 @@ const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).joi
  */
 const LOAD_LUA = /* lua */ `
 ${LINE_LUA}
-local replied = {}
+local known, replied = {}, {}
 local function readOnce(key, ...)
+  if not known[key] then known[key] = redis.call('HMGET', key, ...) end
+  return known[key]
+end
+
+local function replyOnce(key, ...)
   if replied[key] then return 1 end
   replied[key] = true
-  return redis.call('HMGET', key, ...)
+  return readOnce(key, ...)
 end
 
 local function load(prefix, id)
@@ -33,16 +38,18 @@ local function load(prefix, id)
     local first = task and firstInLine(prefix, lineOf(prefix, delivery[1], task))
     if first and first ~= id then delivery[${DELIVERY_FIELDS.indexOf('rel') + 1}] = '1' end
   end
-  local transition = readOnce(prefix .. 'x:' .. delivery[2], ${quote(TRANSITION_FIELDS)})
-  return { delivery, transition, readOnce(prefix .. 'e:' .. delivery[1], ${quote(ENDPOINT_FIELDS)}) }
+  local transition = replyOnce(prefix .. 'x:' .. delivery[2], ${quote(TRANSITION_FIELDS)})
+  return { delivery, transition, replyOnce(prefix .. 'e:' .. delivery[1], ${quote(ENDPOINT_FIELDS)}) }
 end
 `;
 
-/** How many deliveries a second a receiver takes, and whether the platform has paused it. */
+const endpointValue = (name: (typeof ENDPOINT_FIELDS)[number]) => `endpoint[${ENDPOINT_FIELDS.indexOf(name) + 1}]`;
+
+/** How many deliveries a second a receiver takes, and whether the platform has paused it. Needs LOAD_LUA. */
 const TERMS_LUA = /* lua */ `
 local function termsOf(prefix, group)
-  local terms = redis.call('HMGET', prefix .. 'e:' .. group, 'rate', 'pauseAt')
-  return tonumber(terms[1] or ''), terms[2] ~= false
+  local endpoint = readOnce(prefix .. 'e:' .. group, ${quote(ENDPOINT_FIELDS)})
+  return tonumber(${endpointValue('rate')} or ''), ${endpointValue('pauseAt')} ~= false
 end
 `;
 

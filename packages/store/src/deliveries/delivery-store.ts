@@ -118,12 +118,16 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
     load: async (id: DeliveryId): Promise<LoadReply> =>
       readLoadedDelivery(id, await load([keys.delivery(id)], [keys.prefix, id])),
     async record({ notice: draft, ...recorded }: RecordedAttempt) {
-      const { delivery, attempt, verdict, ...facts } = recorded;
+      const { delivery, attempt, verdict, gone, isRedelivery, isProbe, group, ...facts } = recorded;
       const { id, endpointId, tries, createdAt, isReleased } = delivery;
       // Of one that has been tried, the record has the first attempt.
       const first = tries === 0 ? writeFirstAttempt(attempt, createdAt) : undefined;
       const input = {
         ...facts,
+        ...(gone && { gone }),
+        ...(isRedelivery && { isRedelivery }),
+        ...(isProbe && { isProbe }),
+        ...(group !== endpointId && { group }),
         id,
         endpointId,
         tries,
@@ -131,7 +135,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         verdict,
         tookMs: attempt.durationMs,
         ttl: retention.expiryMs,
-        newVersion: newRevision(),
+        ...(verdict.kind !== 'delivered' && { newVersion: newRevision() }),
         ...fieldsOfAttempt(recorded),
         ...(draft && { notice: { ...draft, logTtl: retention.logMs } }),
         ...(first && { first }),

@@ -18,10 +18,10 @@ export const RECORD_ATTEMPTS_LUA = /* lua */ `#!lua flags=allow-oom
 -- moves on, and a failed try counts only if no other try has been recorded since it was decided.
 -- KEYS[1..n] deliveries (hash)
 -- ARGV[1] prefix of the other keys, in the same slot
--- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt, and in place of its delivery: id,
---   endpointId, tries (before this one), released (before its turn), ttl (see retain), newVersion (of the subscriptions, should
---   the endpoint be disabled); notice: see tellPlatform; of an attempt that counts, its field and its shardField
---   (attempt-fields.ts); first: see FIRST_ATTEMPT_LUA
+-- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt and what is false, and in place of its
+--   delivery: id, endpointId, tries (before this one), released (before its turn), ttl (see retain), newVersion (of the
+--   subscriptions, should the endpoint be disabled); group: absent when it is the endpoint; notice: see tellPlatform; of an
+--   attempt that counts, its field and its shardField (attempt-fields.ts); first: see FIRST_ATTEMPT_LUA
 -- ARGV[2n+1] JSON of the attempt (attempt-record.ts)
 -- Returns for each {'recorded' | 'superseded' | 'missing', new status, redeliveries still pending,
 --   '' | why this attempt disabled the endpoint, '' | 'settled' | 'recovered' (delivered after it had failed or been
@@ -38,6 +38,19 @@ ${ERASED_ATTEMPT_LUA}
 ${FIRST_ATTEMPT_LUA}
 ${COUNT_LUA}
 ${SUBSCRIPTION_VERSION_LUA}
+-- What this run knows of endpoints, and when they last answered. That is written in the end, once for each.
+local healths, lastOks = {}, {}
+
+local function healthOf(endpoint)
+  local health = healths[endpoint]
+  if not health then
+    local v = redis.call('HMGET', endpoint, 'on', 'fails', 'ws', 'told', 'urlAt')
+    health = { on = v[1], hasFailed = v[2] ~= false, workspace = v[3], told = tonumber(v[4] or ''), urlAt = tonumber(v[5] or '') }
+    healths[endpoint] = health
+  end
+  return health
+end
+
 -- What the attempts of this run count for, by field: of the shard, and of each owner of counters. It is written in the
 -- end, at once.
 local shardCounts, ownCounts, countedAt = {}, {}, 0
@@ -108,21 +121,22 @@ local function record(delivery, input, attempt, held, group)
 
   local function trackEndpoint()
     if isRepeated or not input.disableAfterMs then return '' end
-    local facts = redis.call('HMGET', endpoint, 'on', 'fails', 'ws', 'told', 'urlAt')
-    local on, hasFailed, told = facts[1], facts[2], tonumber(facts[4] or '')
-    owner = facts[3]
+    local health = healthOf(endpoint)
+    local on, told = health.on, health.told
+    owner = health.workspace
     off = not on and 'receiver_removed' or on ~= '1' and 'receiver_disabled' or nil
     if not on then return '' end
-    workspace = facts[3]
+    workspace = health.workspace
     -- It went to a former url: neither its 410 nor its success is one of the present url.
-    isFormerUrl = tonumber(facts[5] or '') ~= input.urlChangedAt
+    isFormerUrl = health.urlAt ~= input.urlChangedAt
     if isFormerUrl then return '' end
+    -- Whatever changes it now, the next attempt reads it again.
+    if verdict.kind ~= 'delivered' or health.hasFailed or told then healths[endpoint] = nil end
     if verdict.kind == 'delivered' then
-      if hasFailed then
-        redis.call('HSET', endpoint, 'okAt', now, 'okFrom', now)
+      lastOks[endpoint] = now
+      if health.hasFailed then
+        redis.call('HSET', endpoint, 'okFrom', now)
         redis.call('HDEL', endpoint, 'fails', 'failAt')
-      else
-        redis.call('HSET', endpoint, 'okAt', now)
       end
       if told and on == '1' then tell('recovered', workspace, told, '') end
       return ''
@@ -219,24 +233,32 @@ local function record(delivery, input, attempt, held, group)
   return { reply, status, redeliveries, disabled, change, breaker, notice }
 end
 
--- The lease ends first: Redis accepts that write even when its memory is full, and after it every other one.
-local function recordOrKeep(delivery, json, attempt)
-  local input = cjson.decode(json)
-  local held, group = endLease(input.lease)
+local function recordOrKeep(delivery, input, attempt, held)
+  local _, group = readHandle(input.lease)
   local succeeded, reply = pcall(record, delivery, input, attempt, held, group)
   if succeeded then return reply end
-  -- What it noted of groups may not have been written.
-  groupStates = {}
+  -- What it noted may not have been written.
+  writeSlots()
+  groupStates, healths = {}, {}
   -- So that the worker can put the delivery back.
   if held then returnLease(input.lease, input.now) end
   error(reply, 0)
 end
 
-local replies = {}
+-- The leases end first: while one is held, nothing of its attempt was written.
+local inputs, handles, replies = {}, {}, {}
+for index = 1, #KEYS do
+  local input = cjson.decode(ARGV[2 * index])
+  input.group = input.group or input.endpointId
+  inputs[index], handles[index] = input, input.lease
+end
+local held = endLeases(handles)
 for index, delivery in ipairs(KEYS) do
-  local succeeded, reply = pcall(recordOrKeep, delivery, ARGV[2 * index], ARGV[2 * index + 1])
+  local succeeded, reply = pcall(recordOrKeep, delivery, inputs[index], ARGV[2 * index + 1], held[index])
   replies[index] = succeeded and reply or { 'failed', type(reply) == 'table' and reply.err or tostring(reply) }
 end
+writeSlots()
+for endpoint, at in pairs(lastOks) do redis.call('HSET', endpoint, 'okAt', at) end
 writeAccounts()
 for owner, counts in pairs(ownCounts) do count(owner .. ':stats', countedAt, counts) end
 if next(shardCounts) then count(prefix .. 'stats', countedAt, shardCounts) end
