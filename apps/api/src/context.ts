@@ -46,7 +46,7 @@ import { createListeners } from './listening/create-listeners.ts';
 import { createTellListeners } from './listening/create-tell-listeners.ts';
 import { createPriceLists } from './http/price-lists.ts';
 import { createManageReceivers } from './receivers/manage-receivers.ts';
-import { createOperatorDeps } from './operators/create-operator-deps.ts';
+import { createOperatorDeps } from './operators/create-operator-pages.ts';
 import { createConsoleDeps } from './portal-links/create-console-deps.ts';
 import { createAudit } from './http/create-audit.ts';
 import { createEraseWorkspace } from './platform/erase-workspace.ts';

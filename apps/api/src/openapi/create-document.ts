@@ -4,7 +4,7 @@ import { createDocument, type oas31, type ZodOpenApiPathItemObject } from 'zod-o
 import { ACCESS_ROUTES } from '../portal-links/access-routes.ts';
 import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
 import { LISTEN_ROUTES } from '../listening/listen-routes.ts';
-import { OPERATOR_ROUTES } from '../operators/api/operator-routes.ts';
+import { OPERATOR_ROUTES } from '../operators/operator-routes.ts';
 import { ACTIVITY_ROUTES } from '../activity/activity-routes.ts';
 import { STATS_ROUTES } from '../stats/stats-routes.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';

@@ -6,7 +6,7 @@ import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { readIdempotencyKey } from '../idempotency/read-idempotency-key.ts';
 import { PAGE_ROUTES } from '../pages/page-routes.ts';
-import { OPERATOR_ROUTES } from '../operators/api/operator-routes.ts';
+import { OPERATOR_ROUTES } from '../operators/operator-routes.ts';
 import { PLATFORM_ROUTES } from '../platform/platform-routes.ts';
 import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
 import { STATS_ROUTES } from '../stats/stats-routes.ts';

@@ -1,27 +1,37 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ApiConfig } from '@herald/config/api-config';
 import type { OperatorConfig } from '@herald/config/operator-env';
+import type { HistoryReader } from '@herald/core';
+import { type AuditHistory, createAuditTrail } from '@herald/store/audit/audit-trail';
+import type { Keyspace } from '@herald/store/keyspace/keys';
+import { createFailedView } from '@herald/store/operators/failed-view';
+import { createGroupView } from '@herald/store/operators/group-view';
+import { createMemoryTrend } from '@herald/store/operators/memory-trend';
+import { createSearch } from '@herald/store/operators/search';
+import type { Readiness } from '@herald/store/readiness/create-readiness';
+import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { Exposition } from '@herald/store/service-state/create-exposition';
-import { Router, type RequestHandler } from 'express';
+import type { ServiceState } from '@herald/store/service-state/create-service-state-reader';
+import { createProcessPresence } from '@herald/store/shards/process-presence';
+import { createStatsReader } from '@herald/store/stats/stats-reader';
+import { type RequestHandler, Router } from 'express';
+import { createFailureLimiter } from '../auth/failure-limiter.ts';
 import type { BuiltFiles } from '../console/built-files.ts';
 import { createAdminRoutes } from '../console/console-routes.ts';
-import { createFailureLimiter } from '../auth/failure-limiter.ts';
+import type { Audit } from '../http/create-audit.ts';
+import { createRouter, refuseUnknownPath, type Steps } from '../http/create-router.ts';
 import { BODY_LIMIT_BYTES, parseJson } from '../http/parse-json.ts';
 import { HttpFault } from '../http/problem.ts';
 import { admit, atRoute, stateOf } from '../http/request-state.ts';
-import type { Audit } from '../http/create-audit.ts';
-import { createRouter, refuseUnknownPath, type Steps } from '../http/create-router.ts';
-import { BOARD_PATH } from './board/board-path.ts';
-import type { BoardDeps } from './board/create-board.ts';
-import { OPERATOR_ROUTES, type OperatorRoutesDeps } from './api/operator-routes.ts';
-import { createCheckCredentials } from './check-credentials.ts';
-import type { OperatorDeps } from './create-operator-deps.ts';
+import type { BoardDeps } from './board.ts';
 import { createOperatorGuard } from './guard-operators.ts';
-import { createKnownBrowsers } from './known-browsers.ts';
-import { createSignInLimiter } from './limit-sign-ins.ts';
 import { createMetricsRoute, TOKEN_FAILURES_PER_MINUTE } from './metrics-route.ts';
+import { createOperatorReads } from './operator-lists.ts';
+import { OPERATOR_ROUTES, type OperatorRoutesDeps } from './operator-routes.ts';
+import { createReadOverview } from './read-overview.ts';
+import { createCheckCredentials, createKnownBrowsers, createSignInLimiter } from './sign-in.ts';
 
-export type OperatorPagesDeps = Omit<BoardDeps, 'redis' | 'canWrite'> &
+type OperatorPagesDeps = Omit<BoardDeps, 'path' | 'redis' | 'canWrite'> &
   Pick<OperatorRoutesDeps, 'portalLinks'> & {
     readonly config: Pick<ApiConfig, 'metricsToken' | 'operatorListener' | 'publicUrl' | 'secretsKeys'>;
     /** Absent: there are no operators. */
@@ -53,7 +63,12 @@ export function createOperatorPages(deps: OperatorPagesDeps): Router {
     ),
     refuseUnknownPath,
   );
-  router.use(BOARD_PATH, atRoute(BOARD_PATH), ...guard, openBoard({ ...deps, redis, canWrite: operator.canWrite }));
+  router.use(
+    BOARD_PATH,
+    atRoute(BOARD_PATH),
+    ...guard,
+    openBoard({ ...deps, path: BOARD_PATH, redis, canWrite: operator.canWrite }),
+  );
   router.use('/admin', ...guard, createAdminRoutes(deps.builtConsole));
   return router;
 }
@@ -62,7 +77,7 @@ export function createOperatorPages(deps: OperatorPagesDeps): Router {
 function openBoard(deps: BoardDeps): RequestHandler {
   let loading: Promise<RequestHandler> | undefined;
   return async (req, res, next) => {
-    loading ??= import('./board/create-board.ts').then(({ createBoard }) => createBoard(deps));
+    loading ??= import('./board.ts').then(({ createBoard }) => createBoard(deps));
     const show = await loading;
     await show(req, res, next);
   };
@@ -97,3 +112,50 @@ function createWriteJudge(canWrite: boolean): Steps['judge'] {
     next();
   };
 }
+
+type OperatorDepsOptions = {
+  readonly operator: OperatorConfig;
+  /** Apart from the connection of requests. */
+  readonly redis: RedisClient;
+  readonly keyspace: Keyspace;
+  /** Entries of the audit trail that a shard keeps. */
+  readonly length: number;
+  /** How long a settled record is kept, in ms. */
+  readonly keepMs: number;
+  readonly readServiceState: () => Promise<ServiceState>;
+  readonly readReadiness: () => Promise<Readiness>;
+  /** Absent: nothing leaves Redis but what is over. */
+  readonly history?: (HistoryReader & AuditHistory) | undefined;
+  /** Epoch ms. */
+  readonly now: () => number;
+};
+
+/** What the operator pages are made of. */
+export function createOperatorDeps({ operator, readServiceState, ...shared }: OperatorDepsOptions) {
+  const { redis, readReadiness, now } = shared;
+  const failed = createFailedView(shared);
+  return {
+    operator,
+    redis,
+    readOverview: createReadOverview({
+      readServiceState,
+      readReadiness,
+      processes: createProcessPresence(redis, now),
+      stats: createStatsReader(shared),
+      failed,
+      noteMemory: createMemoryTrend(),
+      now,
+    }),
+    reads: createOperatorReads({
+      groups: createGroupView(shared),
+      failed,
+      search: createSearch(shared),
+      trail: createAuditTrail(shared),
+      now,
+    }),
+  };
+}
+type OperatorDeps = ReturnType<typeof createOperatorDeps>;
+
+/** Where the board is. */
+const BOARD_PATH = '/admin/queues';

@@ -1,14 +1,11 @@
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RequestHandler } from 'express';
-import { clientAddressOf, stateOf } from '../http/request-state.ts';
-import { HttpFault } from '../http/problem.ts';
 import { createSecurityHeaders } from '../http/judge-headers.ts';
-import type { CheckCredentials } from './check-credentials.ts';
-import { judgeOrigin } from './judge-origin.ts';
-import type { KnownBrowsers } from './known-browsers.ts';
-import type { LimitSignIn } from './limit-sign-ins.ts';
+import { HttpFault } from '../http/problem.ts';
+import { clientAddressOf, stateOf } from '../http/request-state.ts';
+import type { CheckCredentials, KnownBrowsers, LimitSignIn } from './sign-in.ts';
 
-export type OperatorGuardDeps = {
+type OperatorGuardDeps = {
   readonly checkCredentials: CheckCredentials;
   readonly limitSignIn: LimitSignIn;
   readonly browsers: KnownBrowsers;
@@ -91,4 +88,30 @@ function toComeLater(afterMs: number): HttpFault {
   return new HttpFault('rate_limited', `too many wrong sign-ins lately; try again in ${afterS} s`, {
     'retry-after': String(afterS),
   });
+}
+
+export type RequestOrigin = {
+  readonly method: string;
+  /** The header `Sec-Fetch-Site`, which no page can set. */
+  readonly fetchSite: string | undefined;
+  /** The header `Origin`, which no page can set. */
+  readonly origin: string | undefined;
+  /** The origin of the operator pages as the browser sees it, such as `https://herald.example.com`. */
+  readonly ownOrigin: string;
+};
+
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+/**
+ * Returns why a request is refused, or undefined. A browser also adds Basic credentials to requests that another site
+ * makes it send. So a request that may change something must show that it comes from the operator pages.
+ */
+export function judgeOrigin({ method, fetchSite, origin, ownOrigin }: RequestOrigin): string | undefined {
+  if (SAFE_METHODS.includes(method)) return undefined;
+  if (fetchSite !== undefined) {
+    return fetchSite === 'same-origin' ? undefined : 'only the operator pages themselves may send this request';
+  }
+  if (origin === undefined) return `send the header Origin: ${ownOrigin}; browsers do by themselves`;
+  if (origin === ownOrigin) return undefined;
+  return `the request comes from another origin than ${ownOrigin}; behind a proxy, that must be the address that it is called by`;
 }

@@ -5,7 +5,7 @@ import { bearerTokenOf } from '../http/bearer-token.ts';
 import { HttpFault } from '../http/problem.ts';
 import { admit, atRoute, stateOf } from '../http/request-state.ts';
 import { refuseOtherMethods } from '../http/create-router.ts';
-import { createCheckSecret } from './check-credentials.ts';
+import { createCheckSecret } from './sign-in.ts';
 
 export type MetricsRouteDeps = {
   readonly exposition: Exposition;

@@ -1,7 +1,7 @@
 import { ARRIVAL_BINS, SHARD_FIELDS } from '@herald/store/stats/attempt-fields';
 import { FIELDS } from '@herald/store/stats/counter-layout';
 import { toServiceRates } from '@herald/store/stats/service-rates';
-import { toMemory, toProcess } from './overview-parts.ts';
+import { toMemory, toProcess } from './read-overview.ts';
 
 const MINUTE_MS = 60_000;
 const AT = 1_900_000_000_000 - (1_900_000_000_000 % MINUTE_MS) + 30_000;

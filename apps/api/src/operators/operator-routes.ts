@@ -1,13 +1,18 @@
-import { operation, type RouteTable } from '../../http/operation.ts';
-import { OpenWorkspace, PortalLinkView } from '../../portal-links/portal-link-view.ts';
-import type { ManagePortalLinks } from '../../portal-links/manage-portal-links.ts';
-import { AuditPage, ListAudit } from './audit-rows.ts';
-import { ListWaitingReceivers, WaitingReceiverList } from './waiting-rows.ts';
-import { FailedPage, ListFailed } from './failed-rows.ts';
-import type { ReadOverview as ReadServiceOverview } from './read-overview.ts';
-import type { OperatorReads } from './operator-reads.ts';
-import { OverviewView, ReadOverview } from './overview-view.ts';
-import { Search, SearchResults } from './search-view.ts';
+import { operation, type RouteTable } from '../http/operation.ts';
+import type { ManagePortalLinks } from '../portal-links/manage-portal-links.ts';
+import { OpenWorkspace, PortalLinkView } from '../portal-links/portal-link-view.ts';
+import {
+  AuditPage,
+  FailedPage,
+  ListAudit,
+  ListFailed,
+  ListWaitingReceivers,
+  type OperatorReads,
+  SearchFor,
+  SearchResults,
+  WaitingReceiverList,
+} from './operator-lists.ts';
+import { OverviewView, ReadOverview, type ReadServiceOverview } from './read-overview.ts';
 
 export type OperatorRoutesDeps = {
   readonly readOverview: ReadServiceOverview;
@@ -44,7 +49,7 @@ export const OPERATOR_ROUTES: RouteTable<OperatorRoutesDeps> = {
       summary: 'Find a workspace by one of its ids or hosts',
       description:
         'An id is looked up exactly. A host, or a part of one, is looked for among the receivers for two seconds at most, until twenty or more are found: `complete` says whether that was all of them.',
-      query: Search,
+      query: SearchFor,
       answer: { status: 200, description: 'What was found.', schema: SearchResults },
       async handle({ reads }, _req, _res, { q }) {
         return await reads.search(q);

@@ -1,4 +1,74 @@
-import { createSignInLimiter, type SignInVerdict } from './limit-sign-ins.ts';
+import { anyCharacter } from '@herald/test-kit/any-character';
+import fc from 'fast-check';
+import {
+  createCheckCredentials,
+  createCheckSecret,
+  createKnownBrowsers,
+  createSignInLimiter,
+  type SignInVerdict,
+} from './sign-in.ts';
+
+const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+const { check, user } = createCheckCredentials({ user: 'olga', password: 'päss:wörd' });
+const olga = (header: string) => check(header)?.isRight === true;
+
+test('the user and his password are known, also with a colon in it and in any spelling of its letters', () => {
+  expect(olga(basic('olga', 'päss:wörd'))).toBe(true);
+  expect(olga(basic('olga', 'päss:wörd'.normalize('NFD')))).toBe(true);
+  expect(olga(basic('olga', 'päss:wörd').replace('Basic', 'basic'))).toBe(true);
+});
+
+test.each([
+  '',
+  'Basic',
+  'Basic ',
+  'Basic !!!!',
+  basic('', ''),
+  basic('olga', ''),
+  basic('', 'päss:wörd'),
+  basic('olga', 'päss'),
+  basic('olga', 'päss:wörd '),
+  basic('Olga', 'päss:wörd'),
+  basic('olga:päss', 'wörd:'),
+  `${basic('olga', 'päss:wörd')},x`,
+  basic('olga', 'päss:wörd').replace('Basic', 'Bearer'),
+])('%j is nobody', (header) => {
+  expect(olga(header)).toBe(false);
+});
+
+test('whatever is sent is nobody, unless it is the very same', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: anyCharacter }), fc.string({ unit: anyCharacter }), (user, password) => {
+      expect(olga(basic(user, password))).toBe(false);
+    }),
+  );
+});
+
+test('whoever gets credentials can tell users and guesses apart, and can read neither', () => {
+  const [first, again, otherPassword, otherUser] = [
+    basic('olga', 'päss'),
+    basic('olga', 'päss'),
+    basic('olga', 'wörd'),
+    basic('otto', 'päss'),
+  ].map((header) => check(header));
+  expect(first).toEqual(again);
+  expect([first?.user, otherPassword?.user]).toEqual([user, user]);
+  expect(otherPassword?.guess).not.toBe(first?.guess);
+  expect(otherUser?.user).not.toBe(user);
+  expect(JSON.stringify(first)).not.toMatch(/olga|päss/);
+});
+
+test('what is no Basic at all is no guess, and what is unreadable is one', () => {
+  expect(check('Bearer hrld_x')).toBeUndefined();
+  expect(check('')).toBeUndefined();
+  expect(check('Basic !!!!')).toMatchObject({ isRight: false });
+});
+
+test('a token is known, and nothing else is it', () => {
+  const isToken = createCheckSecret('a-token-of-some-length');
+  expect(isToken('a-token-of-some-length')).toBe(true);
+  expect(['', 'a-token-of-some-lengtH', 'a-token-of-some-length ', 'a'].filter(isToken)).toEqual([]);
+});
 
 const DAY_MS = 86_400_000;
 
@@ -152,4 +222,82 @@ test('a budget comes back, one guess in thirty seconds', async () => {
   const { wrong: looks } = kindsOf(await Promise.all(Array.from({ length: 100 }, () => wrong())));
   // Five at once, and three in line.
   expect(looks).toBe(8);
+});
+
+const [KEY, OTHER_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+
+const requestWith = (headers: Readonly<Record<string, string>>, secure = false) => ({
+  get: ((name: string) => headers[name]) as never,
+  secure,
+});
+const PAGE = { accept: 'text/html,application/xhtml+xml' };
+
+function startBrowsers(secretsKeys = [KEY]) {
+  const clock = { now: 1_800_000_000_000 };
+  const browsers = createKnownBrowsers({ secretsKeys, now: () => clock.now });
+  /** The cookie that a request gets, as a browser sends it back. */
+  const signIn = (headers: Readonly<Record<string, string>> = PAGE, secure = false) => {
+    const set: { cookie?: string; options?: object } = {};
+    browsers.remember(requestWith(headers, secure), {
+      cookie: ((name: string, value: string, options: object) => {
+        set.cookie = `${name}=${value}`;
+        set.options = options;
+      }) as never,
+    });
+    return set;
+  };
+  return { clock, signIn, idOf: (cookie: string) => browsers.idOf(requestWith({ cookie })) };
+}
+
+test('a browser that has signed in is known for thirty days, beside other cookies too', () => {
+  const { clock, signIn, idOf } = startBrowsers();
+  const { cookie = '', options } = signIn();
+  expect(options).toEqual({ httpOnly: true, sameSite: 'lax', secure: false, maxAge: 30 * DAY_MS, path: '/' });
+  expect(signIn(PAGE, true).options).toMatchObject({ secure: true });
+  const id = idOf(cookie);
+  expect(id).toMatch(/^[\w-]{22}$/);
+  expect(idOf(`theme=dark; ${cookie}; other=1`)).toBe(id);
+  // One that a neighbouring host has set.
+  expect(idOf(`herald_operator=x; ${cookie}`)).toBe(id);
+  clock.now += 30 * DAY_MS;
+  expect(idOf(cookie)).toBeUndefined();
+});
+
+test('a browser keeps its name, and is given a new cookie when half of the time is over', () => {
+  const { clock, signIn, idOf } = startBrowsers();
+  const { cookie = '' } = signIn();
+  expect(signIn({ ...PAGE, cookie }).cookie).toBeUndefined();
+  clock.now += 16 * DAY_MS;
+  const renewed = signIn({ ...PAGE, cookie }).cookie ?? '';
+  expect(renewed).not.toBe(cookie);
+  expect(idOf(renewed)).toBe(idOf(cookie));
+});
+
+test('a program that signs in gets no cookie', () => {
+  const { signIn } = startBrowsers();
+  expect(signIn({ accept: '*/*' }).cookie).toBeUndefined();
+  expect(signIn({}).cookie).toBeUndefined();
+});
+
+test('another process knows it by any of its keys, and not without the key', () => {
+  const { cookie = '' } = startBrowsers().signIn();
+  expect(startBrowsers([OTHER_KEY, KEY]).idOf(cookie)).toBeDefined();
+  expect(startBrowsers([OTHER_KEY]).idOf(cookie)).toBeUndefined();
+});
+
+test('nobody makes one up', () => {
+  const { signIn, idOf } = startBrowsers();
+  const { cookie = '' } = signIn();
+  const [id = '', until = '', proof = ''] = cookie.replace('herald_operator=', '').split('.');
+  const other = startBrowsers([KEY]).signIn().cookie ?? '';
+  const forgeries = [
+    '',
+    `${id}.${until}`,
+    `${id}.${until}.`,
+    `${id}.${Number(until) + 1}.${proof}`,
+    `${other.replace('herald_operator=', '').split('.')[0] ?? ''}.${until}.${proof}`,
+    `${id}.${until}.${'A'.repeat(43)}`,
+    `${id}.${until}.${proof}x`,
+  ];
+  expect(forgeries.filter((forged) => idOf(`herald_operator=${forged}`) !== undefined)).toEqual([]);
 });

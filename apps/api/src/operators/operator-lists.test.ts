@@ -1,4 +1,4 @@
-import { toWaitingRow } from './waiting-rows.ts';
+import { toWaitingRow } from './operator-lists.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
 const WAITING = {

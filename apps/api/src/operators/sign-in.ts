@@ -1,5 +1,67 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createBoundedMap } from '@herald/runtime/async/bounded-map';
-import type { SignIn } from './check-credentials.ts';
+import type { CookieOptions, Request, Response } from 'express';
+
+type OperatorCredentials = { readonly user: string; readonly password: string };
+
+/** Credentials that came with a request. Whoever gets this can compare them, and can't read them. */
+type SignIn = {
+  readonly isRight: boolean;
+  /** A digest of the user alone. */
+  readonly user: string;
+  /** A digest of user and password. */
+  readonly guess: string;
+};
+
+type Parts = { readonly user: Buffer; readonly password: Buffer };
+
+/**
+ * Checks HTTP Basic credentials (RFC 7617) against one user. It always compares both parts, as digests of equal length
+ * under a random key, so that the time it takes does not show which part was right.
+ */
+export function createCheckCredentials(operator: OperatorCredentials) {
+  const key = randomBytes(32);
+  const digest = (data: string | Buffer) => createHmac('sha256', key).update(data).digest();
+  const toParts = ({ user, password }: OperatorCredentials): Parts => ({
+    user: digest(user.normalize('NFC')),
+    password: digest(password.normalize('NFC')),
+  });
+  const expected = toParts(operator);
+  /** What an Authorization header carries. Undefined: something else than HTTP Basic, which can't be right. */
+  const check = (authorization: string): SignIn | undefined => {
+    if (!/^Basic(?: |$)/i.test(authorization)) return undefined;
+    const given = toParts(readBasic(authorization));
+    const isUser = timingSafeEqual(given.user, expected.user);
+    const isPassword = timingSafeEqual(given.password, expected.password);
+    return {
+      isRight: isUser && isPassword,
+      user: given.user.toString('base64'),
+      guess: digest(Buffer.concat([given.user, given.password])).toString('base64'),
+    };
+  };
+  return {
+    check,
+    /** The digest of the user who can be right. */
+    user: expected.user.toString('base64'),
+  };
+}
+export type CheckCredentials = ReturnType<typeof createCheckCredentials>['check'];
+
+/** Compares a secret with what is given, in a time that shows nothing of either. */
+export function createCheckSecret(secret: string): (given: string) => boolean {
+  const key = randomBytes(32);
+  const digest = (text: string) => createHmac('sha256', key).update(text).digest();
+  const expected = digest(secret);
+  return (given) => timingSafeEqual(digest(given), expected);
+}
+
+/** Unreadable credentials count as an empty user and password, and are compared like any others. */
+function readBasic(authorization: string): OperatorCredentials {
+  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization)?.[1] ?? '';
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon < 0 ? { user: '', password: '' } : { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}
 
 /** Wrong sign-ins that may come at once, and the time after which there may be one more, in ms. */
 type Budget = { readonly burst: number; readonly refillMs: number };
@@ -22,7 +84,7 @@ const USER_LIMIT = 100;
 const KNOWN_LIMIT = 1_000;
 const GUESS_LIMIT = 1_000;
 
-export type SignInLimiterDeps = {
+type SignInLimiterDeps = {
   /** The digest of the user who can be right. Its budget is never pushed out. */
   readonly operator: SignIn['user'];
   /** Epoch ms. */
@@ -31,7 +93,7 @@ export type SignInLimiterDeps = {
 };
 
 /** Where a sign-in comes from. */
-export type SignInCaller = {
+type SignInCaller = {
   readonly address: string;
   /** A browser that has signed in before, as it proves. */
   readonly browser: string | undefined;
@@ -151,3 +213,67 @@ function findOrAdd<Value>(
   map.set(key, created);
   return created;
 }
+
+const COOKIE = 'herald_operator';
+const KEEP_MS = 30 * 86_400_000;
+/** `<id>.<end of its life, in ms>.<proof>` */
+const VALUE = /^([\w-]{22})\.(\d{13,15})\.([\w-]{43})$/;
+
+type KnownBrowsersDeps = {
+  /** The first proves, all check. */
+  readonly secretsKeys: readonly Buffer[];
+  /** Epoch ms. */
+  readonly now: () => number;
+};
+
+/**
+ * Knows a browser again that has signed in as operator. Its cookie opens nothing: with it, the wrong sign-ins of others
+ * don't count for this browser. All processes know it, because they share SECRETS_KEY.
+ */
+export function createKnownBrowsers({ secretsKeys, now }: KnownBrowsersDeps) {
+  // Keys of their own: what is proved here must prove nothing elsewhere.
+  const keys = secretsKeys.map((key) => createHmac('sha256', key).update('browsers of operators').digest());
+  const prove = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest();
+
+  const read = (value: string) => {
+    const [, id = '', until = '', proof = ''] = VALUE.exec(value) ?? [];
+    const given = Buffer.from(proof, 'base64url');
+    const isProven = keys.some((key) => {
+      const expected = prove(key, `${id}.${until}`);
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    });
+    return isProven && Number(until) > now() ? { id, until: Number(until) } : undefined;
+  };
+  /** A neighbouring host can set a cookie of the same name, but none that is proven. */
+  const find = (req: Pick<Request, 'get'>) =>
+    (req.get('cookie') ?? '')
+      .split(';')
+      .map((pair) => pair.trim().split('='))
+      .filter(([name]) => name === COOKIE)
+      .map(([, value = '']) => read(value))
+      .find((found) => found !== undefined);
+
+  return {
+    /** The id of a browser that has signed in within thirty days. */
+    idOf: (req: Pick<Request, 'get'>): string | undefined => find(req)?.id,
+    /** Call it when the operator has signed in. Programs get no cookie. */
+    remember(req: Pick<Request, 'get' | 'secure'>, res: Pick<Response, 'cookie'>): void {
+      const isPage = req.get('accept')?.includes('text/html') === true;
+      const found = find(req);
+      if (!isPage || (found && found.until - now() > KEEP_MS / 2)) return;
+      const text = `${found?.id ?? randomBytes(16).toString('base64url')}.${now() + KEEP_MS}`;
+      const [key] = keys;
+      if (!key) throw new Error('SECRETS_KEY has a key');
+      // Also from a link in a chat: it opens nothing.
+      const options: CookieOptions = {
+        httpOnly: true,
+        sameSite: 'lax',
+        secure: req.secure,
+        maxAge: KEEP_MS,
+        path: '/',
+      };
+      res.cookie(COOKIE, `${text}.${prove(key, text).toString('base64url')}`, options);
+    },
+  };
+}
+export type KnownBrowsers = ReturnType<typeof createKnownBrowsers>;

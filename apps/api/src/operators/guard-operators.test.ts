@@ -1,4 +1,4 @@
-import { judgeOrigin, type RequestOrigin } from './judge-origin.ts';
+import { judgeOrigin, type RequestOrigin } from './guard-operators.ts';
 
 const OWN = 'https://herald.example.com';
 type Case = Partial<RequestOrigin> & { readonly when: string; readonly problem?: RegExp };

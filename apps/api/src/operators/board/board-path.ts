@@ -1,2 +1,0 @@
-/** Where the board is. */
-export const BOARD_PATH = '/admin/queues';
