@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** What prints the two as JSON. */
-const OPENAPI = `import(${urlOf('../apps/api/src/openapi/create-document.ts')})
+const OPENAPI = `import(${urlOf('../apps/api/src/documents/create-document.ts')})
   .then(({ createOpenApiDocument }) => process.stdout.write(JSON.stringify(createOpenApiDocument())))`;
 const AUTHORITY = `import(${urlOf('./support/shared-authority.ts')})
   .then(({ makeSharedAuthority }) => makeSharedAuthority())

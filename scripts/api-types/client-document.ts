@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '../../apps/api/src/openapi/create-document.ts';
+import type { OpenApiDocument } from '../../apps/api/src/documents/create-document.ts';
 
 /** What the OpenAPI document says of an operation, as far as it is used here. */
 export type DocumentedOperation = {

@@ -1,4 +1,4 @@
-import { createOpenApiDocument } from '../../apps/api/src/openapi/create-document.ts';
+import { createOpenApiDocument } from '../../apps/api/src/documents/create-document.ts';
 import { clientDocument } from './client-document.ts';
 import { renderApiTypes } from './render-api-types.ts';
 import { renderOperations } from './render-operations.ts';

@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from '../../apps/api/src/openapi/create-document.ts';
+import type { OpenApiDocument } from '../../apps/api/src/documents/create-document.ts';
 import { callerOf, operationsOf, type OperationAt } from './client-document.ts';
 
 /** The operations of the client package, by their ids: for the compiler, and where each is. */

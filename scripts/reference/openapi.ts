@@ -1,4 +1,4 @@
-import { createOpenApiDocument } from '../../apps/api/src/openapi/create-document.ts';
+import { createOpenApiDocument } from '../../apps/api/src/documents/create-document.ts';
 
 /** A JSON schema, as far as the pages show it. */
 export type Schema = {

@@ -50,7 +50,7 @@ export const document = JSON.parse(await readDocument()) as Document;
 async function readDocument(): Promise<string> {
   const file = process.env.HERALD_TEST_OPENAPI;
   if (file !== undefined) return readFileSync(file, 'utf8');
-  const { createOpenApiDocument } = await import('../../apps/api/src/openapi/create-document.ts');
+  const { createOpenApiDocument } = await import('../../apps/api/src/documents/create-document.ts');
   return JSON.stringify(createOpenApiDocument());
 }
 

@@ -21,11 +21,11 @@ import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/pars
 import { DATA_AWAY, refuseUnreachableData } from './http/refuse-unreachable-data.ts';
 import { giveRequestId } from './http/request-state.ts';
 import { createIdempotency } from './idempotency/create-idempotency.ts';
-import { createDocumentRoutes } from './openapi/document-routes.ts';
+import { createDocumentRoutes } from './documents/document-routes.ts';
 import { LISTEN_ROUTES } from './listening/listen-routes.ts';
 import { createOperatorPages } from './operators/create-operator-pages.ts';
 import { createMetricsRoute, TOKEN_FAILURES_PER_MINUTE } from './operators/metrics-route.ts';
-import { createPageRoutes } from './pages/page-routes.ts';
+import { createPageRoutes } from './documents/pages.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
 import { LOCK_ROUTES } from './receivers/lock-routes.ts';

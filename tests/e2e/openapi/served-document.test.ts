@@ -1,6 +1,6 @@
 import type { Browser } from 'puppeteer-core';
 import { document } from '../../support/openapi-document.ts';
-import { ERROR_CODES } from '../../../apps/api/src/pages/error-codes.ts';
+import { ERROR_CODES } from '../../../apps/api/src/documents/pages.ts';
 import { describeWithBrowser } from '../../support/describe-with-browser.ts';
 import { startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';

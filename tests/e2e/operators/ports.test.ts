@@ -1,5 +1,5 @@
 import { freePort, waitFor } from '@herald/test-kit';
-import { createOpenApiDocument } from '../../../apps/api/src/openapi/create-document.ts';
+import { createOpenApiDocument } from '../../../apps/api/src/documents/create-document.ts';
 import { OPERATOR_ROUTES } from '../../../apps/api/src/operators/operator-routes.ts';
 import { basic, BOARD, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { runApp } from '../../support/run-cli.ts';

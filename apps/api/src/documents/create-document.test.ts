@@ -1,7 +1,7 @@
-import { ATTEMPT_ERRORS, codesOf, DELIVERY_REASONS, PROBLEMS, READINESS_CODES, type CodeTable } from '@herald/core';
 import { readFileSync } from 'node:fs';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { ATTEMPT_ERRORS, codesOf, type CodeTable, DELIVERY_REASONS, PROBLEMS, READINESS_CODES } from '@herald/core';
 import addFormats from 'ajv-formats';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { createOpenApiDocument } from './create-document.ts';
 
 // As a reader gets it.

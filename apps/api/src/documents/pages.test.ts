@@ -1,7 +1,5 @@
 import { codesOf, PROBLEMS, READINESS_CODES } from '@herald/core';
-import { ERRORS_PAGE } from './errors-page.ts';
-import { toHtml } from './html.ts';
-import { START_LINKS, START_PAGE } from './start-page.ts';
+import { ERRORS_PAGE, START_LINKS, START_PAGE, toHtml } from './pages.ts';
 
 test.each([
   ['a < b & "c"', 'a &lt; b &amp; &quot;c&quot;'],

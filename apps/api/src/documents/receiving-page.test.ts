@@ -7,8 +7,7 @@ import {
   RECEIVER_LIMIT,
   signatureHeaders,
 } from '@herald/core';
-import { renderReceivingPage } from './receiving-page.ts';
-import { VERIFY_EXAMPLE } from './verify-example.ts';
+import { renderReceivingPage, VERIFY_EXAMPLE } from './receiving-page.ts';
 
 const page = renderReceivingPage();
 

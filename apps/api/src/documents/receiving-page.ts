@@ -9,13 +9,8 @@ import {
   RECEIVER_LIMIT,
   WEBHOOK_PAYLOADS,
 } from '@herald/core';
-import { ERROR_CODES } from '../pages/error-codes.ts';
-import { escapeHtml, toHtml } from '../pages/html.ts';
-import { renderCodes } from '../pages/render-codes.ts';
-import { renderPage } from '../pages/render-page.ts';
-import { durationText } from './duration-text.ts';
-import { VERIFY_EXAMPLE } from './verify-example.ts';
-import { EVENT_MEANINGS, headersOf } from './webhooks.ts';
+import { durationText, EVENT_MEANINGS, headersOf } from './create-document.ts';
+import { ERROR_CODES, escapeHtml, renderCodes, renderPage, toHtml } from './pages.ts';
 
 /** `/docs/receiving`: what whoever receives webhooks must know. The numbers are those of the code. */
 export function renderReceivingPage(): string {
@@ -120,3 +115,15 @@ ${renderCodes('attempts', ERROR_CODES.attempts)}
 <p><a href="/errors">All error codes</a></p>`,
   );
 }
+
+/** How a receiver verifies a delivery, to copy. A test runs it. */
+export const VERIFY_EXAMPLE = `import { createHmac, timingSafeEqual } from 'node:crypto';
+
+// rawBody: the bytes as they came. signature: the header x-service-signature.
+export function isGenuine(rawBody, signature, secret) {
+  const digest = createHmac('sha256', secret).update(rawBody).digest('hex');
+  const expected = Buffer.from(\`sha256=\${digest}\`);
+  const given = Buffer.from(signature ?? '');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+`;

@@ -3,12 +3,12 @@ import {
   ApprovalIdText,
   DeliveryIdText,
   PortalLinkIdText,
+  type ProblemCode,
   PROBLEMS,
   ReceiverIdText,
   ReplayIdText,
   TaskIdText,
   WorkspaceIdText,
-  type ProblemCode,
 } from '@herald/core';
 import { z } from 'zod';
 import type {
@@ -184,11 +184,11 @@ export const HEADERS = {
     example: '"api-key"; q=200; w=1; pk=:MTIz:',
   },
 } as const satisfies Record<string, oas31.HeaderObject>;
-export type HeaderName = keyof typeof HEADERS;
+type HeaderName = keyof typeof HEADERS;
 
-export const RATE_LIMIT_HEADERS = ['ratelimit', 'ratelimit-policy'] as const satisfies readonly HeaderName[];
+const RATE_LIMIT_HEADERS = ['ratelimit', 'ratelimit-policy'] as const satisfies readonly HeaderName[];
 
-export function headerRef(name: HeaderName): oas31.ReferenceObject {
+function headerRef(name: HeaderName): oas31.ReferenceObject {
   return { $ref: `#/components/headers/${name}` };
 }
 
@@ -202,13 +202,13 @@ const HEADERS_OF: Partial<Record<ProblemCode, HeaderName>> = {
 };
 
 /** The responses for these codes, one per status. */
-export function problemResponses(codes: readonly ProblemCode[]): ZodOpenApiResponsesObject {
+function problemResponses(codes: readonly ProblemCode[]): ZodOpenApiResponsesObject {
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
   return Object.fromEntries([...byStatus].map(([status, some]) => [status, toResponse(some)]));
 }
 
 /** For statuses that an operation doesn't name: those of another method of its path, and those of HTTP itself. */
-export const OTHER_PROBLEM: oas31.ReferenceObject = { $ref: '#/components/responses/problem' };
+const OTHER_PROBLEM: oas31.ReferenceObject = { $ref: '#/components/responses/problem' };
 const ANYWHERE: readonly ProblemCode[] = [
   'method_not_allowed',
   'request_timeout',

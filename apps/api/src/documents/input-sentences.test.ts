@@ -1,23 +1,23 @@
 import { BatchItem, ValidationError } from '@herald/core';
 import { z } from 'zod';
 import { ACTIVITY_ROUTES } from '../activity/activity-routes.ts';
-import { readCursor } from '../http/cursor.ts';
-import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
-import { readIdempotencyKey } from '../idempotency/read-idempotency-key.ts';
-import { PAGE_ROUTES } from '../pages/page-routes.ts';
-import { OPERATOR_ROUTES } from '../operators/operator-routes.ts';
-import { PLATFORM_ROUTES } from '../platform/platform-routes.ts';
-import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
-import { STATS_ROUTES } from '../stats/stats-routes.ts';
-import { LOCK_ROUTES } from '../receivers/lock-routes.ts';
-import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
-import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
+import { HEALTH_ROUTES } from '../health/health-routes.ts';
+import { readCursor } from '../http/cursor.ts';
 import { judgeQuery } from '../http/judge-query.ts';
 import type { RouteTable } from '../http/operation.ts';
 import { readFields, readInput } from '../http/read-input.ts';
+import { readIdempotencyKey } from '../idempotency/read-idempotency-key.ts';
+import { OPERATOR_ROUTES } from '../operators/operator-routes.ts';
+import { PLATFORM_ROUTES } from '../platform/platform-routes.ts';
+import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
+import { LOCK_ROUTES } from '../receivers/lock-routes.ts';
+import { RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
+import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
+import { STATS_ROUTES } from '../stats/stats-routes.ts';
 import { TASK_ROUTES } from '../tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
+import { PAGE_ROUTES } from './pages.ts';
 
 const TABLES: readonly RouteTable<never>[] = [
   ...[RECEIVER_ROUTES, DELIVERY_ROUTES, REPLAY_ROUTES, TASK_ROUTES, TRANSITION_ROUTES],
