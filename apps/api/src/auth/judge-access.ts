@@ -1,17 +1,18 @@
 import { UnavailableError } from '@herald/core';
+import type { Logger } from '@herald/runtime/log/logger';
 import type { ApiKey, ApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import { PLATFORM_USER } from '@herald/store/audit/audit-trail';
 import { isApiKeyText, isPortalTokenText, looksLikePortalToken } from '@herald/store/api-keys/api-key-text';
+import { PLATFORM_USER } from '@herald/store/audit/audit-trail';
 import type { PortalLink, PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
-import { bearerTokenOf } from '../http/bearer-token.ts';
-import { HttpFault } from '../http/problem.ts';
-import { DATA_AWAY } from '../http/refuse-unreachable-data.ts';
-import { admit, stateOf, type Caller } from '../http/request-state.ts';
+import type { Request } from 'express';
 import type { Steps } from '../http/create-router.ts';
 import { isForPortalLinks, type Operation, type RouteTable } from '../http/operation.ts';
+import { HttpFault } from '../http/problem.ts';
+import { DATA_AWAY } from '../http/refuse-unreachable-data.ts';
+import { admit, type Caller, stateOf } from '../http/request-state.ts';
 import type { FailureLimiter } from './failure-limiter.ts';
 
-export type JudgeAccessDeps = {
+type JudgeAccessDeps = {
   /** Called for every request, so that a revoked key is refused at once. */
   readonly findKey: ApiKeyStore['find'];
   /** Likewise. */
@@ -108,4 +109,33 @@ function describeFailure(token: string | undefined): string {
     return 'this link has ended: it has expired or was revoked; go back to where you got it, and open a new one';
   }
   return 'this API key is unknown, expired or revoked';
+}
+
+type NoteKeyUseDeps = {
+  readonly writeLastUse: ApiKeyStore['writeLastUse'];
+  readonly logger: Logger;
+  readonly now: () => number;
+};
+
+/** How long the recorded last use of a key may be out of date, in ms. */
+const INTERVAL_MS = 60_000;
+
+/** Records the last use of a key, at most about once a minute. No request waits for it. */
+export function createNoteKeyUse({ writeLastUse, logger, now }: NoteKeyUseDeps) {
+  const inWriting = new Set<string>();
+  return function noteKeyUse({ id, lastUsedAt = 0 }: ApiKey): void {
+    const at = now();
+    if (at - lastUsedAt < INTERVAL_MS || inWriting.has(id)) return;
+    inWriting.add(id);
+    void writeLastUse(id, at)
+      .catch((error: unknown) => {
+        logger.warn('key.last_use_not_written', { keyId: id }, error);
+      })
+      .finally(() => inWriting.delete(id));
+  };
+}
+
+/** The token that a request carries; undefined without one. */
+export function bearerTokenOf(req: Request): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(req.get('authorization') ?? '')?.[1];
 }

@@ -3,7 +3,7 @@ import type { ApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { LISTENER_LIMIT } from '@herald/store/listening/listener-store';
 import type { PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
 import { z } from 'zod';
-import { bearerTokenOf } from '../http/bearer-token.ts';
+import { bearerTokenOf } from '../auth/judge-access.ts';
 import { callerOf, workspaceOf } from '../http/request-state.ts';
 import { operation, SENT, type KeyedRouteTable } from '../http/operation.ts';
 import type { Listeners } from './create-listeners.ts';

@@ -1,7 +1,7 @@
 import type { Exposition } from '@herald/store/service-state/create-exposition';
 import { Router, type Request, type RequestHandler } from 'express';
 import type { FailureLimiter } from '../auth/failure-limiter.ts';
-import { bearerTokenOf } from '../http/bearer-token.ts';
+import { bearerTokenOf } from '../auth/judge-access.ts';
 import { HttpFault } from '../http/problem.ts';
 import { admit, atRoute, stateOf } from '../http/request-state.ts';
 import { refuseOtherMethods } from '../http/create-router.ts';

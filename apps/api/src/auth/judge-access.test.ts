@@ -1,6 +1,6 @@
-import type { ApiKey } from '@herald/store/api-keys/api-key-store';
 import type { Logger } from '@herald/runtime/log/logger';
-import { createNoteKeyUse } from './note-key-use.ts';
+import type { ApiKey } from '@herald/store/api-keys/api-key-store';
+import { createNoteKeyUse } from './judge-access.ts';
 
 const NOW = 1_700_000_000_000;
 const KEY: ApiKey = { id: 'key_1', scopes: ['tasks'], createdAt: 0 };
