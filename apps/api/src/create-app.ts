@@ -27,9 +27,8 @@ import { createMetricsRoute, TOKEN_FAILURES_PER_MINUTE } from './operators/metri
 import { createPageRoutes } from './documents/pages.ts';
 import { createRateLimit } from './rate-limit/create-rate-limit.ts';
 import { createBodyLimit } from './rate-limit/limit-bodies.ts';
-import { LOCK_ROUTES } from './receivers/lock-routes.ts';
+import { LOCK_ROUTES, RECEIVER_ROUTES } from './receivers/receiver-routes.ts';
 import { PLATFORM_ROUTES } from './platform/platform-routes.ts';
-import { RECEIVER_ROUTES } from './receivers/receiver-routes.ts';
 import { REPLAY_ROUTES } from './replays/replay-routes.ts';
 import { admitEverybody, createRouter, refuseDoubledSlashes, refuseUnknownPath } from './http/create-router.ts';
 import { parseQuery } from './http/judge-query.ts';

@@ -1,22 +1,22 @@
 import {
   askedOrderingTimeout,
+  type DisabledBy,
+  type Endpoint,
+  type EndpointId,
   isCallbackId,
+  type LockReceiver,
   newReceiverId,
   newSeed,
   newSigningSecret,
   NotFoundError,
+  type PatchReceiver,
+  type PauseReceiver,
   RECEIVER_LIMIT,
   ReceiverLimitReachedError,
-  ValidationError,
-  type DisabledBy,
-  type Endpoint,
-  type EndpointId,
-  type LockReceiver,
-  type PauseReceiver,
-  type PatchReceiver,
   type RegisterReceiver,
   type RotateSecret,
   type Seed,
+  ValidationError,
   type WorkspaceId,
 } from '@herald/core';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
@@ -24,11 +24,13 @@ import type { FindGroups, GroupHealth } from '@herald/store/endpoints/find-group
 import type { ReceiverRecord, ReceiverStore } from '@herald/store/endpoints/receiver-store';
 import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
+import type { createSendTestEvent } from '@herald/store/test-events/send-test-event';
+import { HttpFault } from '../http/problem.ts';
 
 /** Says why nothing may be sent to a url, as far as that shows without a DNS look-up. */
 export type FindUrlProblem = (url: string) => string | undefined;
 
-export type ManageReceiversDeps = {
+type ManageReceiversDeps = {
   readonly receivers: ReceiverStore;
   readonly findGroups: FindGroups;
   readonly encryptSecret: SecretCipher['encrypt'];
@@ -39,7 +41,7 @@ export type ManageReceiversDeps = {
 };
 
 /** Says which version a receiver must still have when it is changed; undefined: any. Throws when it has another one. */
-export type DemandVersion = (found: ReceiverRecord) => string | undefined;
+type DemandVersion = (found: ReceiverRecord) => string | undefined;
 
 /** A receiver, and the state of its group in the queue. */
 export type ReceiverWithHealth = {
@@ -201,3 +203,31 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
   };
 }
 export type ManageReceivers = ReturnType<typeof createManageReceivers>;
+
+export type SendTestEvent = ReturnType<typeof createSendTestEvent>;
+
+/**
+ * How many test events one workspace may have under way in this process. A worker has 50 slots for all test events.
+ * A workspace whose receivers never answer must not take them all.
+ */
+const AT_ONCE = 5;
+
+/** @throws HttpFault `rate_limited` when the workspace has too many under way */
+export function limitTestEvents(send: SendTestEvent): SendTestEvent {
+  const running = new Map<WorkspaceId, number>();
+  return async (workspaceId, id, event) => {
+    const count = running.get(workspaceId) ?? 0;
+    if (count >= AT_ONCE) {
+      const detail = `this workspace has ${AT_ONCE} test events under way; wait for their outcome`;
+      throw new HttpFault('rate_limited', detail, { 'retry-after': '1' });
+    }
+    running.set(workspaceId, count + 1);
+    try {
+      return await send(workspaceId, id, event);
+    } finally {
+      const rest = (running.get(workspaceId) ?? 0) - 1;
+      if (rest > 0) running.set(workspaceId, rest);
+      else running.delete(workspaceId);
+    }
+  };
+}

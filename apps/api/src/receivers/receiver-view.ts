@@ -2,13 +2,19 @@ import {
   ATTEMPT_ERRORS,
   BODY_NOTES,
   codesOf,
+  DEFAULT_ORDERING_TIMEOUT_MS,
   DELIVERY_REASONS,
   DeliveryIdText,
+  DISABLED_REASONS,
+  type EndpointDisabling,
+  type EndpointOrdering,
   EventName,
   isCodeOf,
   MaxRetryHours,
+  ORDERINGS,
   RateLimit,
   ReceiverIdText,
+  writeDuration,
 } from '@herald/core';
 import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
 import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
@@ -18,9 +24,7 @@ import { AnswerText, BodyNoteCode, toAttemptError } from '../deliveries/attempt-
 import { etagOf } from '../http/etag.ts';
 import { ShownOnce, SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
-import { DisablingFields, toDisablingView } from './disabling-view.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
-import { OrderingFields, toOrderingView } from './ordering-view.ts';
 
 const ReceiverHealth = z
   .strictObject({
@@ -56,6 +60,49 @@ const Warning = z
     detail: z.string(),
   })
   .meta({ id: 'ReceiverWarning' });
+
+/** Since when, why and by whom a receiver or a callback is disabled; absent while it is enabled. */
+const DisablingFields = {
+  disabledAt: TimeText.exactOptional(),
+  disabledReason: z
+    .enum(DISABLED_REASONS)
+    .meta({
+      description:
+        '`by_request`: somebody disabled it. `locked`: the platform disabled it, and only the platform enables it again. `gone`: it answered 410. `failing`: it failed for too long without one success.',
+    })
+    .exactOptional(),
+  disabledBy: z
+    .string()
+    .meta({
+      description:
+        'Who disabled it: the id of an API key (`key_…`) or of a portal link (`plk_…`), `platform` for whoever runs the service, or `herald` by itself. Absent when that was not noted yet.',
+      examples: ['platform'],
+    })
+    .exactOptional(),
+  lockedReason: z
+    .string()
+    .meta({ description: 'What the platform says about a lock. Absent when it says nothing.' })
+    .exactOptional(),
+};
+
+/** In which order a receiver or a callback gets the events of a Task. */
+const OrderingFields = {
+  ordering: z.enum(ORDERINGS).meta({
+    description: '`task`: the events of one Task go one after the other, in the order of their `sequence`.',
+  }),
+  orderingTimeoutSeconds: z
+    .int()
+    .min(0)
+    .meta({
+      description: 'How long an event waits for those before it, if `ordering` is `task`.',
+      examples: [86_400],
+    }),
+  orderingTimeout: z.string().meta({
+    deprecated: true,
+    description: 'The former name of `orderingTimeoutSeconds`, as a text.',
+    examples: ['24h'],
+  }),
+};
 
 const ReceiverFields = {
   id: ReceiverIdText,
@@ -233,4 +280,25 @@ function sameUrlDetail(ids: readonly string[]): string {
 export function answerWithReceiver(res: Pick<Response, 'set'>, found: ReceiverWithHealth) {
   res.set('etag', etagOf(found.receiver));
   return toReceiverView(found);
+}
+
+export function toDisablingView({ disabledAt, disabledReason, disabledBy, lockedReason }: EndpointDisabling) {
+  if (disabledAt === undefined) return {};
+  return {
+    disabledAt: toTime(disabledAt),
+    ...(disabledReason !== undefined && { disabledReason }),
+    ...(disabledBy !== undefined && { disabledBy }),
+    ...(disabledReason === 'locked' && lockedReason !== undefined && { lockedReason }),
+  };
+}
+
+export function toOrderingView({
+  ordering = 'none',
+  orderingTimeoutMs = DEFAULT_ORDERING_TIMEOUT_MS,
+}: EndpointOrdering) {
+  return {
+    ordering,
+    orderingTimeoutSeconds: Math.ceil(orderingTimeoutMs / 1_000),
+    orderingTimeout: writeDuration(orderingTimeoutMs),
+  };
 }

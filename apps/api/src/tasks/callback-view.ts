@@ -1,8 +1,6 @@
 import type { Endpoint, EndpointDisabling, EndpointOrdering } from '@herald/core';
 import type { z } from 'zod';
-import { toDisablingView } from '../receivers/disabling-view.ts';
-import { toOrderingView } from '../receivers/ordering-view.ts';
-import { ReceiverView } from '../receivers/receiver-view.ts';
+import { ReceiverView, toDisablingView, toOrderingView } from '../receivers/receiver-view.ts';
 
 /** A Task's callback as its workspace sees it: never with its secret. */
 export const CallbackView = ReceiverView.pick({
