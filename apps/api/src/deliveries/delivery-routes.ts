@@ -5,17 +5,17 @@ import { readCursor } from '../http/cursor.ts';
 import { workspaceOf } from '../http/request-state.ts';
 import type { PriceLists } from '../http/price-lists.ts';
 import { NoBody, operation, type KeyedRouteTable } from '../http/operation.ts';
-import { toAttemptView } from './attempt-view.ts';
 import {
   DeliveryPage,
   DeliveryView,
   DeliveryWithAttempts,
   MAY_BE_PARTIAL,
   sinceLook,
+  toAttemptView,
   toDeliveryPage,
   toDeliveryView,
+  toRequestView,
 } from './delivery-view.ts';
-import { toRequestView } from './request-view.ts';
 
 export type DeliveryRoutesDeps = {
   readonly deliveryLog: DeliveryLog;

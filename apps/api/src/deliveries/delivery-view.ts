@@ -1,28 +1,49 @@
 import {
+  ANSWER_HEADERS,
+  type AnswerHeaders,
+  ATTEMPT_ERRORS,
+  type AttemptError,
+  BODY_NOTES,
   CallbackIdText,
   DELIVERY_REASONS,
   DELIVERY_STATUSES,
+  deliveryHeaders,
   DeliveryIdText,
   EndpointIdText,
   EventName,
   isCallbackId,
   isCodeOf,
   ReceiverIdText,
+  SIGNATURE_HEADERS,
   TaskEventName,
   TaskIdText,
   TransitionIdText,
 } from '@herald/core';
+import { toRequestHeaders } from '@herald/egress/create-sender';
+import { VERSION } from '@herald/runtime/version';
+import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import type { DeliveryPage as ListedPage } from '@herald/store/deliveries/delivery-lists';
-import type { ListedDelivery } from '@herald/store/deliveries/delivery-reader';
+import type { DeliveryReader, ListedDelivery } from '@herald/store/deliveries/delivery-reader';
 import { z } from 'zod';
-import { CodeList } from '../http/problem.ts';
 import { NextCursor, readCursor, writeCursor } from '../http/cursor.ts';
+import { CodeList } from '../http/problem.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
-import { AttemptView, LastAttempt, toLastAttempt } from './attempt-view.ts';
-import { DeliveryRequest, REQUEST_EXAMPLE } from './request-view.ts';
 
 /** Why a delivery was not delivered. */
 export const DeliveryReasonCode = CodeList('DeliveryReason', DELIVERY_REASONS, 'Why it failed or was canceled.');
+
+/** Why an attempt got no status. */
+const AttemptErrorCode = CodeList('AttemptError', ATTEMPT_ERRORS, 'Why no usable answer came.');
+
+const AttemptFields = {
+  at: TimeText,
+  durationMs: z.int().min(0),
+  status: z.int().min(100).max(999).meta({ description: "The endpoint's HTTP status." }).exactOptional(),
+  error: AttemptErrorCode.exactOptional(),
+};
+
+/** The last attempt, in a list: without its answer. */
+export const LastAttempt = z.strictObject(AttemptFields).meta({ id: 'LastAttempt' });
 
 const DeliveryFields = {
   id: DeliveryIdText,
@@ -78,6 +99,107 @@ const EXAMPLE = {
 export const DeliveryView = z
   .strictObject(DeliveryFields)
   .meta({ id: 'Delivery', description: 'One transition for one endpoint.', examples: [EXAMPLE] });
+
+/** A note that a newer version made is left out. */
+export const BodyNoteCode = CodeList(
+  'BodyNote',
+  BODY_NOTES,
+  'What was odd about the answer. It changes nothing: the status decides. Absent when nothing was.',
+);
+
+/** The beginning of an endpoint's answer. */
+export const AnswerText = z.string().meta({
+  description:
+    'The first 1 KiB of the answer, as it came. Escape it before you show it. Invalid UTF-8 is U+FFFD. Absent when it was empty.',
+});
+
+const answerHeader = z.string().exactOptional();
+
+const AttemptView = z
+  .strictObject({
+    ...AttemptFields,
+    headers: z
+      .strictObject(
+        Object.fromEntries(ANSWER_HEADERS.map((name) => [name, answerHeader])) as Record<
+          keyof AnswerHeaders,
+          typeof answerHeader
+        >,
+      )
+      .meta({
+        description: 'The headers that explain the answer, the first 256 bytes of each. Absent if there are none.',
+      })
+      .exactOptional(),
+    answer: AnswerText.exactOptional(),
+    bodyNote: BodyNoteCode.exactOptional(),
+    address: z
+      .string()
+      .meta({
+        description:
+          'The IP address that was called; through a proxy of the platform, the address of that. Absent when there was no connection.',
+        examples: ['203.0.113.7'],
+      })
+      .exactOptional(),
+    keyIds: z
+      .array(z.string())
+      .meta({
+        description:
+          'Ids of the signing secrets that were used: the first 6 hexadecimal digits of the SHA-256 of the secret as it was shown. During a rotation first the new one, then the former one, which made `x-service-signature`.',
+        examples: [['5f2a90']],
+      })
+      .exactOptional(),
+    answerDigest: z
+      .string()
+      .meta({
+        description:
+          'The first 32 hexadecimal digits of the SHA-256 of the body of the answer, as far as it was read (at most 64 KiB). Absent when there was none.',
+        examples: ['2689367b205c16ce32ed4200942b8b8b'],
+      })
+      .exactOptional(),
+  })
+  .meta({ id: 'Attempt', description: 'One HTTP request made for a delivery.' });
+
+const EXAMPLE_BODY =
+  '{"id":"trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw","event":"task.done","created_at":"2030-01-31T12:00:00.000Z","sequence":3,"task":{"id":"task_01kes8t4a0q3m1y5b9z7x2c6vd","status":"done"}}';
+
+const REQUEST_EXAMPLE = {
+  method: 'POST',
+  url: 'https://hooks.example.com/herald',
+  headers: {
+    host: 'hooks.example.com',
+    'user-agent': `Herald/${VERSION}`,
+    'content-type': 'application/json',
+    'content-length': String(EXAMPLE_BODY.length),
+    'x-service-event': 'task.done',
+    'x-service-delivery': 'dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq',
+    'webhook-id': 'dlv_gezdgnbvgy3tqojqgezdgnbvgy3tqojq',
+    'webhook-timestamp': '1896091205',
+  },
+  omittedHeaders: [...SIGNATURE_HEADERS],
+  body: EXAMPLE_BODY,
+};
+
+/** What is sent, on every attempt alike but for the time and the signatures. */
+export const DeliveryRequest = z
+  .strictObject({
+    method: z.literal('POST'),
+    url: z.string().nullable().meta({ description: 'The url of its endpoint. Null when that was removed.' }),
+    urlChangedAt: TimeText.meta({
+      description: 'When the url was changed after the last attempt, which went to the former one.',
+    }).exactOptional(),
+    headers: z.record(z.string(), z.string()).meta({
+      description:
+        'As the last attempt sent them, names in lower case. `host` is that of `url`, and `webhook-timestamp` is there once there was an attempt. Without those of the connection, and without `traceparent`, which differs with every attempt.',
+    }),
+    omittedHeaders: z.array(z.string()).meta({
+      description: "Sent as well, and never shown: the signatures, and the endpoint's own headers as they are now.",
+    }),
+    body: z
+      .string()
+      .nullable()
+      .meta({ description: 'The exact bytes that are sent, in UTF-8. Null when they are no longer kept.' }),
+    bodyGone: z.enum(['not_kept', 'erased']).meta({ description: 'Why there is no body.' }).exactOptional(),
+  })
+  .meta({ id: 'DeliveryRequest' });
 
 export const DeliveryWithAttempts = z
   .strictObject({
@@ -178,3 +300,54 @@ export function toDeliveryPage(
 /** Of the lists that go on in history. */
 export const MAY_BE_PARTIAL =
   'Old deliveries come from the history, if the service has one. When it cannot be reached, a page with newer ones says `historyUnavailable`, and one that would have none is `history_unavailable`.';
+
+export function toLastAttempt({ at, durationMs, status, error }: AttemptRecord): z.infer<typeof LastAttempt> {
+  return {
+    at: toTime(at),
+    durationMs,
+    ...(status !== undefined && { status }),
+    ...(error !== undefined && { error: toAttemptError(error) }),
+  };
+}
+
+/** A code of a newer version's worker reads as the most general one. */
+export function toAttemptError(code: string): AttemptError {
+  return isCodeOf(ATTEMPT_ERRORS, code) ? code : 'connection_failed';
+}
+
+export function toAttemptView(attempt: AttemptRecord): z.infer<typeof AttemptView> {
+  const { headers, answer, bodyNote, address, keyIds, digest } = attempt;
+  return {
+    ...toLastAttempt(attempt),
+    ...(headers && { headers }),
+    ...(answer !== undefined && { answer }),
+    ...(isCodeOf(BODY_NOTES, bodyNote) && { bodyNote }),
+    ...(address !== undefined && { address }),
+    ...(keyIds && { keyIds: [...keyIds] }),
+    ...(digest !== undefined && { answerDigest: digest }),
+  };
+}
+
+type Content = Awaited<ReturnType<DeliveryReader['readContent']>>;
+
+export function toRequestView(
+  delivery: ListedDelivery,
+  { url, urlChangedAt, headerNames = [], body }: Content,
+): z.infer<typeof DeliveryRequest> {
+  const lastAt = delivery.lastAttempt?.at;
+  const bodyBytes = body === undefined ? undefined : Buffer.byteLength(body);
+  return {
+    method: 'POST',
+    url: url ?? null,
+    ...(urlChangedAt !== undefined &&
+      lastAt !== undefined &&
+      lastAt < urlChangedAt && { urlChangedAt: toTime(urlChangedAt) }),
+    headers: {
+      ...toRequestHeaders(url === undefined ? undefined : URL.parse(url), bodyBytes),
+      ...deliveryHeaders(delivery, lastAt),
+    },
+    omittedHeaders: [...SIGNATURE_HEADERS, ...headerNames],
+    body: body ?? null,
+    ...(body === undefined && { bodyGone: delivery.erasedAt === undefined ? 'not_kept' : 'erased' }),
+  };
+}

@@ -12,7 +12,7 @@ import {
 import { VERSION } from '@herald/runtime/version';
 import { z } from 'zod';
 import { createDocument, type oas31, type ZodOpenApiPathItemObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
-import { ACTIVITY_ROUTES } from '../activity/activity-routes.ts';
+import { ACTIVITY_ROUTES, STATS_ROUTES } from '../deliveries/stats.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import type { RouteTable } from '../http/operation.ts';
@@ -22,8 +22,7 @@ import { PLATFORM_ROUTES } from '../platform/platform-routes.ts';
 import { ACCESS_ROUTES } from '../portal-links/access-routes.ts';
 import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
 import { LOCK_ROUTES, RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
-import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
-import { STATS_ROUTES } from '../stats/stats-routes.ts';
+import { REPLAY_ROUTES } from '../deliveries/replays.ts';
 import { TASK_ROUTES } from '../tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
 import { describeOperation, HEADERS, sharedProblemResponses } from './describe-operation.ts';

@@ -1,6 +1,6 @@
 import { BatchItem, ValidationError } from '@herald/core';
 import { z } from 'zod';
-import { ACTIVITY_ROUTES } from '../activity/activity-routes.ts';
+import { ACTIVITY_ROUTES, STATS_ROUTES } from '../deliveries/stats.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from '../health/health-routes.ts';
 import { readCursor } from '../http/cursor.ts';
@@ -12,8 +12,7 @@ import { OPERATOR_ROUTES } from '../operators/operator-routes.ts';
 import { PLATFORM_ROUTES } from '../platform/platform-routes.ts';
 import { PORTAL_LINK_ROUTES } from '../portal-links/portal-link-routes.ts';
 import { LOCK_ROUTES, RECEIVER_ROUTES } from '../receivers/receiver-routes.ts';
-import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
-import { STATS_ROUTES } from '../stats/stats-routes.ts';
+import { REPLAY_ROUTES } from '../deliveries/replays.ts';
 import { TASK_ROUTES } from '../tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from '../tasks/transition-routes.ts';
 import { PAGE_ROUTES } from './pages.ts';

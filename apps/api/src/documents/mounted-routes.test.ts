@@ -1,7 +1,7 @@
 import type { Express } from 'express';
 import { createApp, createOperatorApp } from '../create-app.ts';
 import { admitEverybody, createRouter } from '../http/create-router.ts';
-import { REPLAY_ROUTES } from '../replays/replay-routes.ts';
+import { REPLAY_ROUTES } from '../deliveries/replays.ts';
 import { createOpenApiDocument, type DocumentPart } from './create-document.ts';
 
 /** Pages for people and programs that read about the API; they are no part of it. */

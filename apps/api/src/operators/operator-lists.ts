@@ -24,8 +24,7 @@ import type { createFailedView } from '@herald/store/operators/failed-view';
 import type { createGroupView, GroupDescription } from '@herald/store/operators/group-view';
 import type { Search } from '@herald/store/operators/search';
 import { z } from 'zod';
-import { LastAttempt, toLastAttempt } from '../deliveries/attempt-view.ts';
-import { DeliveryReasonCode } from '../deliveries/delivery-view.ts';
+import { DeliveryReasonCode, LastAttempt, toLastAttempt } from '../deliveries/delivery-view.ts';
 import { NextCursor, readCursor, writeCursor } from '../http/cursor.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 

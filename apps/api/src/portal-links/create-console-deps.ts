@@ -6,7 +6,7 @@ import { createSearch } from '@herald/store/operators/search';
 import { createPortalLinkStore } from '@herald/store/portal-links/portal-link-store';
 import type { ReplicatedStoreDeps } from '@herald/store/scripts/replicated-script';
 import { createStatsReader } from '@herald/store/stats/stats-reader';
-import { createReadStats } from '../stats/read-stats.ts';
+import { createReadStats } from '../deliveries/stats.ts';
 import { createManagePortalLinks } from './manage-portal-links.ts';
 
 export type ConsoleDepsOptions = ReplicatedStoreDeps & {

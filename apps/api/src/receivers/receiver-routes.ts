@@ -22,9 +22,8 @@ import type { PriceLists } from '../http/price-lists.ts';
 import { disablerOf, stateOf, workspaceOf } from '../http/request-state.ts';
 import { ROTATION_ANSWER, toRotatedSecret } from '../http/rotated-secret.ts';
 import { REPLAYED } from '../idempotency/kept-answer.ts';
-import { ReplayView, toReplayView } from '../replays/replay-view.ts';
-import type { ReadWorkspaceStats } from '../stats/read-stats.ts';
-import { ReadStats, StatsView } from '../stats/stats-view.ts';
+import { ReplayView, toReplayView } from '../deliveries/replays.ts';
+import { ReadStats, type ReadWorkspaceStats, StatsView } from '../deliveries/stats.ts';
 import type { ManageReceivers, ReceiverWithHealth, SendTestEvent } from './manage-receivers.ts';
 import {
   answerWithReceiver,

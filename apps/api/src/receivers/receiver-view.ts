@@ -20,7 +20,7 @@ import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-heal
 import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
 import type { Response } from 'express';
 import { z } from 'zod';
-import { AnswerText, BodyNoteCode, toAttemptError } from '../deliveries/attempt-view.ts';
+import { AnswerText, BodyNoteCode, toAttemptError } from '../deliveries/delivery-view.ts';
 import { etagOf } from '../http/etag.ts';
 import { ShownOnce, SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';

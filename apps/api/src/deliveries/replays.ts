@@ -1,6 +1,9 @@
 import { DELIVERY_STATUSES, ReceiverIdText, ReplayIdText } from '@herald/core';
-import { REPLAY_WAITS, type Replay } from '@herald/store/replays/replay-record';
+import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
+import { type Replay, REPLAY_WAITS } from '@herald/store/replays/replay-record';
 import { z } from 'zod';
+import { type KeyedRouteTable, operation } from '../http/operation.ts';
+import { workspaceOf } from '../http/request-state.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
 
 /** A replay as its workspace sees it. */
@@ -49,6 +52,33 @@ export const ReplayView = z
       },
     ],
   });
+
+/** The progress of a replay, and its end. */
+export const REPLAY_ROUTES: KeyedRouteTable<{ readonly replays: ReplayOperations }> = {
+  tag: 'Deliveries',
+  path: '/api/public/replays',
+  access: 'webhooks',
+  forPortalLinks: true,
+  ids: { id: 'replay' },
+  operations: [
+    operation('readReplay', 'GET /{id}', {
+      summary: 'Read the progress of a replay',
+      answer: { status: 200, description: 'The replay.', schema: ReplayView },
+      async handle({ replays }, req) {
+        return toReplayView(await replays.find(workspaceOf(req), req.params.id));
+      },
+    }),
+    operation('stopReplay', 'DELETE /{id}', {
+      audit: 'path',
+      summary: 'Stop a replay',
+      description: 'Deliveries that are already pending are still sent.',
+      answer: { status: 200, description: 'The stopped replay.', schema: ReplayView },
+      async handle({ replays }, req) {
+        return toReplayView(await replays.stop(workspaceOf(req), req.params.id));
+      },
+    }),
+  ],
+};
 
 export function toReplayView(replay: Replay): z.infer<typeof ReplayView> {
   return {
