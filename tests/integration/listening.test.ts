@@ -11,9 +11,11 @@ import express from 'express';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createListenMetrics } from '../../apps/api/src/reports/create-listen-metrics.ts';
-import { createListeners } from '../../apps/api/src/listening/create-listeners.ts';
-import { createTellListeners } from '../../apps/api/src/listening/create-tell-listeners.ts';
+import {
+  createListeners,
+  createListenMetrics,
+  createTellListeners,
+} from '../../apps/api/src/listening/create-listeners.ts';
 import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 const NOW = Date.UTC(2030, 0, 1);

@@ -7,8 +7,12 @@ import { join } from 'node:path';
 import { ACTIVITY_ROUTES, STATS_ROUTES } from './deliveries/stats.ts';
 import { createFailureLimiter } from './auth/failure-limiter.ts';
 import { createAccessJudge, createNoteKeyUse } from './auth/judge-access.ts';
-import { readBuiltFiles } from './console/built-files.ts';
-import { createConsoleAssets, createConsoleRedirect, createConsoleRoutes } from './console/console-routes.ts';
+import {
+  createConsoleAssets,
+  createConsoleRedirect,
+  createConsoleRoutes,
+  readBuiltFiles,
+} from './console/console-routes.ts';
 import type { AppContext } from './context.ts';
 import { DELIVERY_ROUTES } from './deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from './health/health-routes.ts';
@@ -33,8 +37,7 @@ import { REPLAY_ROUTES } from './deliveries/replays.ts';
 import { admitEverybody, createRouter, refuseDoubledSlashes, refuseUnknownPath } from './http/create-router.ts';
 import { parseQuery } from './http/judge-query.ts';
 import type { RouteTable } from './http/operation.ts';
-import { ACCESS_ROUTES } from './portal-links/access-routes.ts';
-import { PORTAL_LINK_ROUTES } from './portal-links/portal-link-routes.ts';
+import { ACCESS_ROUTES, PORTAL_LINK_ROUTES } from './portal-links/portal-link-routes.ts';
 import { TASK_ROUTES } from './tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from './tasks/transition-routes.ts';
 

@@ -1,9 +1,10 @@
-import { Router, type Request, type RequestHandler, type Response } from 'express';
-import { HttpFault } from '../http/problem.ts';
-import { createSecurityHeaders, type ContentSecurityPolicy } from '../http/judge-headers.ts';
-import { atRoute } from '../http/request-state.ts';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { refuseOtherMethods } from '../http/create-router.ts';
-import type { BuiltFile, BuiltFiles } from './built-files.ts';
+import { type ContentSecurityPolicy, createSecurityHeaders } from '../http/judge-headers.ts';
+import { HttpFault } from '../http/problem.ts';
+import { atRoute } from '../http/request-state.ts';
 
 /** A file under this path has a hash of its content in its name. */
 const ASSETS = '/console/assets';
@@ -107,4 +108,38 @@ function sendFile({ type, bytes }: BuiltFile, req: Request, res: Response): void
   const encoding = ENCODINGS.find((each) => each === req.acceptsEncodings([...ENCODINGS])) ?? 'identity';
   if (encoding !== 'identity') res.set('content-encoding', encoding);
   res.vary('accept-encoding').set('content-type', type).end(bytes[encoding]);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** One file in every encoding in which it may be sent. */
+type BuiltFile = {
+  readonly type: string;
+  readonly bytes: Readonly<Record<'identity' | 'gzip' | 'br', Buffer>>;
+};
+
+export type BuiltFiles = ReadonlyMap<string, BuiltFile>;
+
+/** Reads the built console, by path such as `/index.html`. They are a few hundred kB. Undefined: it is not built. */
+export function readBuiltFiles(folder: string): BuiltFiles | undefined {
+  if (!existsSync(join(folder, 'index.html.br'))) return undefined;
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return new Map(
+    names.flatMap((name) => {
+      const type = TYPES[extname(name)];
+      if (type === undefined) return [];
+      const file = join(folder, name);
+      const bytes = {
+        identity: readFileSync(file),
+        gzip: readFileSync(`${file}.gz`),
+        br: readFileSync(`${file}.br`),
+      };
+      return [[`/${name}`, { type, bytes }] as const];
+    }),
+  );
 }

@@ -1,12 +1,13 @@
 import { deliveryIdOf, ListenerLimitReachedError, UnavailableError, type WorkspaceId } from '@herald/core';
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { Follow } from '@herald/store/listening/listen-channel';
+import { createCounter } from '@herald/runtime/metrics/create-counter';
+import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import type { Follow, ListenedEvent } from '@herald/store/listening/listen-channel';
 import { LISTENER_LIMIT, type ListenerStore } from '@herald/store/listening/listener-store';
 import { randomToken } from '@herald/store/redis/random-token';
+import { Gauge } from '@prometheus-io/client';
 import type { Response } from 'express';
-import type { ListenMetrics } from '../reports/create-listen-metrics.ts';
-import { openEventStream, type EventStream } from './event-stream.ts';
 
 /**
  * How often a stream shows that it lives, keeps its place and asks whether its key is still valid, in ms. A revocation is
@@ -16,7 +17,7 @@ const BEAT_MS = 10_000;
 /** The longest time that a timer of Node takes, in ms. */
 const TIMER_LIMIT_MS = 2 ** 31 - 1;
 
-export type ListenersDeps = {
+type ListenersDeps = {
   readonly store: ListenerStore;
   readonly follow: Follow;
   readonly metrics: ListenMetrics;
@@ -25,7 +26,7 @@ export type ListenersDeps = {
   readonly beatMs?: number;
 };
 
-export type ListenRequest = {
+type ListenRequest = {
   readonly workspaceId: WorkspaceId;
   /** Empty: every event. */
   readonly events: readonly string[];
@@ -148,3 +149,87 @@ export function createListeners({ store, follow, metrics, logger, now, beatMs = 
   };
 }
 export type Listeners = ReturnType<typeof createListeners>;
+
+/** Why a stream ends, other than by its reader. */
+type EndReason = 'stopping' | 'key_ended' | 'place_taken' | 'too_slow';
+
+const DETAILS: Readonly<Record<EndReason, string>> = {
+  stopping: 'this process is stopping; connect again',
+  key_ended: 'the API key has expired or was revoked',
+  place_taken: 'Redis was away, and others took the place of this listener meanwhile; connect again',
+  too_slow: 'this reader took its events too slowly; connect again, and read faster',
+};
+
+/** What may wait for a slow reader, in bytes. The system keeps some more. */
+const UNREAD_LIMIT_BYTES = 1024 * 1024;
+/** How long a reader has to take the last words, in ms. */
+const LAST_WORDS_MS = 5_000;
+
+/** Answers a request with server-sent events (the HTML standard, section 9.2), and keeps the answer open. */
+function openEventStream(res: Response, unreadLimitBytes = UNREAD_LIMIT_BYTES) {
+  res.set({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }).flushHeaders();
+  let isOpen = true;
+  const write = (text: string) => {
+    if (!isOpen) return;
+    res.write(text);
+    if (res.writableLength > unreadLimitBytes) end('too_slow');
+  };
+  /** @param data without line ends */
+  const send = (event: string, data: string, id?: string) => {
+    write(`${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`);
+  };
+  const end = (reason: EndReason) => {
+    if (!isOpen) return;
+    isOpen = false;
+    res.end(`event: end\ndata: ${JSON.stringify({ reason, detail: DETAILS[reason] })}\n\n`);
+    const timer = setTimeout(() => res.destroy(), LAST_WORDS_MS);
+    res.once('close', () => {
+      clearTimeout(timer);
+    });
+  };
+  return {
+    send,
+    /** Readers ignore it. It keeps proxies from closing a silent connection. */
+    beat: () => {
+      write(': still here\n\n');
+    },
+    end,
+  };
+}
+type EventStream = ReturnType<typeof openEventStream>;
+
+type TellListenersDeps = {
+  readonly publish: (workspaceId: WorkspaceId, event: ListenedEvent) => Promise<void>;
+  readonly metrics: Pick<ListenMetrics, 'publishFailed'>;
+  readonly logger: Logger;
+};
+
+/** Tells the listeners of a workspace of an event. Nobody waits for it, and it may fail: deliveries go their own way. */
+export function createTellListeners({ publish, metrics, logger }: TellListenersDeps) {
+  return function tellListeners(workspaceId: WorkspaceId, event: ListenedEvent): void {
+    publish(workspaceId, event).catch((error: unknown) => {
+      metrics.publishFailed({});
+      logger.debug('listen.publish_failed', { workspaceId, transitionId: event.transitionId }, error);
+    });
+  };
+}
+
+export function createListenMetrics(registry: MetricsRegistry) {
+  const open = new Gauge({
+    name: 'herald_listeners',
+    help: 'Listeners that are connected to this process.',
+    registers: [registry],
+  });
+  const withoutLabels = (name: `herald_${string}_total`, help: string) => createCounter(registry, name, help, [], [{}]);
+  return {
+    showOpen: (count: number) => {
+      open.set(count);
+    },
+    sent: withoutLabels('herald_listen_events_total', 'Events that listeners of this process were sent.'),
+    publishFailed: withoutLabels(
+      'herald_listen_publish_failures_total',
+      'Events that this process accepted and could not tell listeners of. Their deliveries are not affected.',
+    ),
+  };
+}
+type ListenMetrics = ReturnType<typeof createListenMetrics>;

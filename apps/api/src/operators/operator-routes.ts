@@ -1,6 +1,5 @@
 import { operation, type RouteTable } from '../http/operation.ts';
-import type { ManagePortalLinks } from '../portal-links/manage-portal-links.ts';
-import { OpenWorkspace, PortalLinkView } from '../portal-links/portal-link-view.ts';
+import { type ManagePortalLinks, OpenWorkspace, PortalLinkView } from '../portal-links/manage-portal-links.ts';
 import {
   AuditPage,
   FailedPage,

@@ -4,13 +4,14 @@ import type { ApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { BINDING_LIMIT, type BindingStore } from '@herald/store/bindings/binding-store';
 import { PORTAL_LINK_LIMIT } from '@herald/store/portal-links/portal-link-store';
 import { callerOf, stateOf } from '../http/request-state.ts';
-import { logUntold, type ManagePortalLinks } from '../portal-links/manage-portal-links.ts';
 import {
   CreatePortalLink,
+  logUntold,
+  type ManagePortalLinks,
   PortalLinkCreation,
   PortalLinkDeleted,
   PortalLinkList,
-} from '../portal-links/portal-link-view.ts';
+} from '../portal-links/manage-portal-links.ts';
 import { operation, type KeyedRouteTable } from '../http/operation.ts';
 import { answerWithNewTask, type CreateTaskDeps } from '../tasks/task-routes.ts';
 import { TaskCreation } from '../tasks/task-view.ts';

@@ -1,10 +1,18 @@
+import { SCOPES } from '@herald/store/api-keys/api-key-store';
 import { PORTAL_LINK_LIMIT } from '@herald/store/portal-links/portal-link-store';
+import { z } from 'zod';
+import { type KeyedRouteTable, operation, type RouteTable } from '../http/operation.ts';
 import { callerOf, workspaceOf } from '../http/request-state.ts';
-import { operation, type KeyedRouteTable } from '../http/operation.ts';
-import type { ManagePortalLinks } from './manage-portal-links.ts';
-import { CreatePortalLink, PortalLinkCreation, PortalLinkDeleted, PortalLinkList } from './portal-link-view.ts';
+import { TimeText, toTime } from '../http/to-time.ts';
+import {
+  CreatePortalLink,
+  type ManagePortalLinks,
+  PortalLinkCreation,
+  PortalLinkDeleted,
+  PortalLinkList,
+} from './manage-portal-links.ts';
 
-export type PortalLinkRoutesDeps = { readonly portalLinks: ManagePortalLinks };
+type PortalLinkRoutesDeps = { readonly portalLinks: ManagePortalLinks };
 
 /** The links by which a platform lets its customers into the console. */
 export const PORTAL_LINK_ROUTES: KeyedRouteTable<PortalLinkRoutesDeps> = {
@@ -46,6 +54,43 @@ export const PORTAL_LINK_ROUTES: KeyedRouteTable<PortalLinkRoutesDeps> = {
       async handle({ portalLinks }, req) {
         await portalLinks.revoke(workspaceOf(req), req.params.id);
         return { deleted: true };
+      },
+    }),
+  ],
+};
+
+const AccessView = z
+  .strictObject({
+    workspaceId: z.string(),
+    kind: z.enum(['api_key', 'portal_link']),
+    scopes: z.array(z.enum(SCOPES)),
+    readOnly: z.boolean(),
+    operator: z.boolean().meta({ description: 'Whether it is a link that an operator made.' }),
+    expiresAt: TimeText.meta({ description: 'Absent when it does not expire.' }).exactOptional(),
+  })
+  .meta({ id: 'Access', description: 'What the credentials of a request may do.' });
+
+/** What a key or a link may do: a page asks it first. */
+export const ACCESS_ROUTES: RouteTable<object> = {
+  tag: 'Console',
+  path: '/api/public/access',
+  access: 'any',
+  forPortalLinks: true,
+  ids: {},
+  operations: [
+    operation('readAccess', 'GET /', {
+      summary: 'Read what these credentials may do',
+      answer: { status: 200, description: 'The workspace and its limits.', schema: AccessView },
+      handle(_deps, req) {
+        const { scopes, expiresAt, portalLink } = callerOf(req);
+        return {
+          workspaceId: workspaceOf(req),
+          kind: portalLink ? ('portal_link' as const) : ('api_key' as const),
+          scopes: [...scopes],
+          readOnly: portalLink?.readOnly ?? false,
+          operator: portalLink?.operator !== undefined,
+          ...(expiresAt !== undefined && { expiresAt: toTime(expiresAt) }),
+        };
       },
     }),
   ],

@@ -7,7 +7,7 @@ import { createCounter } from '@herald/runtime/metrics/create-counter';
 import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import { createRedisMetrics } from '@herald/store/redis/create-redis-metrics';
 import { createRequestMetrics } from '../http/log-requests.ts';
-import { createListenMetrics } from './create-listen-metrics.ts';
+import { createListenMetrics } from '../listening/create-listeners.ts';
 
 const CONNECTIONS = ['herald-api', 'herald-api-subscriber', 'herald-api-confirm', 'herald-api-operators'];
 
