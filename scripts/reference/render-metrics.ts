@@ -2,7 +2,7 @@ import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gau
 import { addClockGauge } from '@herald/store/clock/add-clock-gauge';
 import { addFindingGauge } from '@herald/store/readiness/add-finding-gauge';
 import { addServiceGauges } from '@herald/store/service-state/add-service-gauges';
-import { createApiMetrics } from '../../apps/api/src/reports/create-api-metrics.ts';
+import { createApiMetrics } from '../../apps/api/src/metrics.ts';
 import { createHistoryMetrics } from '../../apps/worker/src/history/create-history-metrics.ts';
 import { createEgressMetrics, createProxyMetrics } from '../../apps/worker/src/egress.ts';
 import { createWorkerMetrics } from '../../apps/worker/src/metrics.ts';

@@ -1,30 +1,44 @@
+import type { ApiConfig } from '@herald/config/api-config';
 import { createActionUrl } from '@herald/core';
 import { createEndpointUrlJudge } from '@herald/egress/judge-url-host';
+import type { Finding } from '@herald/runtime/findings/finding';
+import type { Resources } from '@herald/runtime/lifecycle/resources';
+import type { Logger } from '@herald/runtime/log/logger';
+import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gauge';
+import { addTracing } from '@herald/runtime/tracing/add-tracing';
+import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { createAuditTrail } from '@herald/store/audit/audit-trail';
 import { createBindingStore } from '@herald/store/bindings/binding-store';
-import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { openClock } from '@herald/store/clock/open-clock';
+import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
-import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
-import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
-import { createFindGroups } from '@herald/store/endpoints/find-groups';
+import { raiseRetention } from '@herald/store/deliveries/drop-deliveries';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
+import { createFindGroups } from '@herald/store/endpoints/find-groups';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
 import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
+import { createKeyspace } from '@herald/store/keyspace/keys';
 import { createFollow, publishListened } from '@herald/store/listening/listen-channel';
 import { createListenerStore } from '@herald/store/listening/listener-store';
-import { startMemoryGuard, type RoomDeps } from '@herald/store/memory/memory-guard';
+import { type RoomDeps, startMemoryGuard } from '@herald/store/memory/memory-guard';
 import { createWorkspaceAccounts } from '@herald/store/memory/workspace-accounts';
-import { findHistoryNotSet } from '@herald/store/moving/history-mark';
+import { createHistoryMark, findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { addFindingGauge } from '@herald/store/readiness/add-finding-gauge';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { createUntrustedProxyMark } from '@herald/store/readiness/untrusted-proxy';
+import { findCertificateEnd } from '@herald/store/redis/connect-redis';
+import { openConnections } from '@herald/store/redis/open-connections';
 import { createReplayOperations } from '@herald/store/replays/create-replay-operations';
 import { createReplayStore } from '@herald/store/replays/replay-store';
+import { logRedisFindings } from '@herald/store/requirements/demand-usable-redis';
 import { createAwaitReplication } from '@herald/store/scripts/await-replication';
 import { createScriptCommands } from '@herald/store/scripts/script-commands';
+import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
 import { createSealHeaders } from '@herald/store/secrets/sealed-headers';
+import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createExposition } from '@herald/store/service-state/create-exposition';
 import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
@@ -34,23 +48,25 @@ import { createSendTestEvent } from '@herald/store/test-events/send-test-event';
 import { createTestEventStore } from '@herald/store/test-events/test-event-store';
 import { createTestReplyListener } from '@herald/store/test-events/test-replies';
 import { createTransitionStore } from '@herald/store/transitions/transition-store';
+import { openShards } from '@herald/store/upgrade/open-shards';
 import { createAcceptReplicated } from './acceptance/accept-replicated.ts';
-import { createAcceptTransitions, type AcceptTransitions } from './acceptance/accept-transitions.ts';
+import { type AcceptTransitions, createAcceptTransitions } from './acceptance/accept-transitions.ts';
 import { createLookupCache } from './acceptance/lookup-cache.ts';
 import { createRecentTasks } from './acceptance/recent-tasks.ts';
-import { openBase, type ContextOptions } from './open-base.ts';
-import { createUntrustedProxyNote } from './http/note-untrusted-proxy.ts';
-import { currentRequestId, withRequestId } from './http/request-state.ts';
-import { createManageReceivers, limitTestEvents } from './receivers/manage-receivers.ts';
-import { createListeners, createTellListeners } from './listening/create-listeners.ts';
-import { createPriceLists } from './http/price-lists.ts';
-import { createOperatorDeps } from './operators/create-operator-pages.ts';
-import { createConsoleDeps } from './portal-links/manage-portal-links.ts';
+import type { ApiHistory } from './history.ts';
 import { createAudit } from './http/create-audit.ts';
+import { createUntrustedProxyNote } from './http/note-untrusted-proxy.ts';
+import { createPriceLists } from './http/price-lists.ts';
+import { currentRequestId, withRequestId } from './http/request-state.ts';
+import { createListeners, createTellListeners } from './listening/create-listeners.ts';
+import { createApiMetrics } from './metrics.ts';
+import { createOperatorDeps } from './operators/create-operator-pages.ts';
 import { createEraseWorkspace } from './platform/erase-workspace.ts';
-import { createReports } from './reports/create-reports.ts';
-import { createManageCallbacks } from './tasks/manage-callbacks.ts';
+import { createConsoleDeps } from './portal-links/manage-portal-links.ts';
+import { createManageReceivers, limitTestEvents } from './receivers/manage-receivers.ts';
+import { createReports } from './report.ts';
 import { createErasePayloads } from './tasks/erase-payloads.ts';
+import { createManageCallbacks } from './tasks/manage-callbacks.ts';
 import { createTaskOperations } from './tasks/task-operations.ts';
 
 /** How long a request whose process died blocks its repetition under the same Idempotency-Key, in ms. */
@@ -250,5 +266,81 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
         history,
         now,
       }),
+  };
+}
+
+type ContextOptions = {
+  readonly config: ApiConfig;
+  readonly logger: Logger;
+  /** Gets everything that must be closed, in the order in which it was opened. */
+  readonly resources: Resources;
+  /** Ends the process, because a connection does not recover although Redis is there. */
+  readonly giveUp: () => void;
+  /** Of this Redis, to be logged. */
+  readonly weaknesses: readonly Finding[];
+};
+
+/** Opens what needs I/O: connections, clock, shards and key versions. */
+async function openBase({ config, logger, resources, giveUp, weaknesses }: ContextOptions) {
+  const metrics = createApiMetrics();
+  const target = config.redis;
+  const connections = openConnections({ target, use: 'request', metrics: metrics.redis, logger, giveUp });
+  resources.add('connections', connections.close);
+  const redis = await connections.open('herald-api');
+  const subscriber = await connections.open('herald-api-subscriber', 'subscriptions');
+  // It waits for replicas, so it must be apart. Metrics and CLIENT LIST show this name.
+  const replicationRedis = config.minReplicas > 0 ? await connections.open('herald-api-confirm') : undefined;
+  // Apart, so that no page of the board delays a request.
+  const isForOperators = config.operator !== undefined || config.metricsToken !== undefined;
+  const operatorRedis = isForOperators ? await connections.open('herald-api-operators') : undefined;
+  const { shardCount } = config;
+  addCertificateGauge(metrics.registry, { redis: () => findCertificateEnd(redis) });
+  const clock = await openClock(redis, connections, metrics.registry, logger);
+  resources.add('clock', clock.stop);
+  const shards = await openShards({
+    redis,
+    shardCount,
+    role: 'api',
+    now: clock.now,
+    logger,
+    metrics: metrics.data,
+  });
+  resources.add('shards', shards.close);
+  await raiseRetention(redis, createDeliveryRetention(config.retentionMs, config.history !== undefined));
+  const keyspace = createKeyspace(shardCount);
+  const cipher = createSecretCipher(config.secretsKeys);
+  await registerKeyVersion({ redis, keyspace, cipher, encrypts: true });
+  logRedisFindings(logger, weaknesses);
+  const historyMark = createHistoryMark({ redis, keyspace });
+  let history: ApiHistory | undefined;
+  if (config.history) {
+    // Without a history the client of PostgreSQL isn't loaded.
+    const { openHistory } = await import('./history.ts');
+    history = await openHistory({
+      config: config.history,
+      readUser: async () => ({ dataId: shards.dataId, historyId: await historyMark.read() }),
+      logger,
+      resources,
+      countUnavailable: () => {
+        metrics.history.unavailable({});
+      },
+      now: clock.now,
+    });
+  } else if (await findHistoryNotSet(historyMark)) logger.warn('history.not_set');
+  return {
+    metrics,
+    redis,
+    subscriber,
+    replicationRedis,
+    operatorRedis,
+    isSilent: () => connections.isSilent(redis),
+    clock,
+    shards,
+    keyspace,
+    cipher,
+    /** Undefined: settled deliveries expire. */
+    history,
+    historyMark,
+    tracing: await addTracing(resources, { endpoint: config.traceEndpoint, serviceName: 'herald-api' }),
   };
 }

@@ -15,7 +15,7 @@ import {
 } from './console/console-routes.ts';
 import type { AppContext } from './context.ts';
 import { DELIVERY_ROUTES } from './deliveries/delivery-routes.ts';
-import { HEALTH_ROUTES } from './health/health-routes.ts';
+import { HEALTH_ROUTES } from './http/health-routes.ts';
 import { createAllowOrigins } from './http/allow-origins.ts';
 import { createErrorHandler } from './http/handle-error.ts';
 import { createSecurityHeaders, ignoreConditions, refuseUnclearHeaders } from './http/judge-headers.ts';

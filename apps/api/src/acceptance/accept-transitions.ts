@@ -17,7 +17,7 @@ import type { Subscriptions } from '@herald/store/endpoints/receiver-store';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { z } from 'zod';
 import { decideAll, type Decided, type DecideDeps, type ReportedTransition, type Slot } from './decide-transitions.ts';
-import type { Reports } from '../reports/create-reports.ts';
+import type { Reports } from '../report.ts';
 import type { RecentTasks } from './recent-tasks.ts';
 
 /** The answer to a report. */

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { createDocument, type oas31, type ZodOpenApiPathItemObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
 import { ACTIVITY_ROUTES, STATS_ROUTES } from '../deliveries/stats.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
-import { HEALTH_ROUTES } from '../health/health-routes.ts';
+import { HEALTH_ROUTES } from '../http/health-routes.ts';
 import type { RouteTable } from '../http/operation.ts';
 import { LISTEN_ROUTES } from '../listening/listen-routes.ts';
 import { OPERATOR_ROUTES } from '../operators/operator-routes.ts';

@@ -2,7 +2,7 @@ import { BatchItem, ValidationError } from '@herald/core';
 import { z } from 'zod';
 import { ACTIVITY_ROUTES, STATS_ROUTES } from '../deliveries/stats.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
-import { HEALTH_ROUTES } from '../health/health-routes.ts';
+import { HEALTH_ROUTES } from '../http/health-routes.ts';
 import { readCursor } from '../http/cursor.ts';
 import { judgeQuery } from '../http/judge-query.ts';
 import type { RouteTable } from '../http/operation.ts';

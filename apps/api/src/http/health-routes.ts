@@ -1,8 +1,8 @@
 import { codesOf, READINESS_CODES } from '@herald/core';
 import type { Readiness } from '@herald/store/readiness/create-readiness';
 import { z } from 'zod';
-import { describeCodes } from '../http/problem.ts';
-import { operation, type RouteTable } from '../http/operation.ts';
+import { operation, type RouteTable } from './operation.ts';
+import { describeCodes } from './problem.ts';
 
 const Alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
 
@@ -29,7 +29,7 @@ const ReadinessView = z
   })
   .meta({ id: 'Readiness' });
 
-export type HealthRoutesDeps = { readonly readReadiness: () => Promise<Readiness> };
+type HealthRoutesDeps = { readonly readReadiness: () => Promise<Readiness> };
 
 /** `/healthz`: the process lives. `/readyz`: it can serve. Missing workers are reported and do not fail it. */
 export const HEALTH_ROUTES: RouteTable<HealthRoutesDeps> = {

@@ -1,15 +1,15 @@
 import type { HistoryConfig } from '@herald/config/history-env';
+import type { HistoryReader } from '@herald/core';
 import { createHistoryAccess } from '@herald/history/access/create-history-access';
 import type { HistoryUser } from '@herald/history/requirements/prepare-history';
 import { answerWithin } from '@herald/runtime/async/answer-within';
-import type { Finding } from '@herald/runtime/findings/finding';
-import { historyAway } from '@herald/store/moving/history-mark';
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
+import type { Finding } from '@herald/runtime/findings/finding';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { AuditHistory } from '@herald/store/audit/audit-trail';
 import type { ErasableHistory } from '@herald/store/erasing/payload-eraser';
-import type { HistoryReader } from '@herald/core';
+import { historyAway } from '@herald/store/moving/history-mark';
 
 /** Lists and details share them. */
 const CONNECTIONS = 5;
@@ -21,7 +21,7 @@ const LOOK_LIMIT_MS = 1_000;
 /** Its page is open to everybody, and PostgreSQL's message may name an address: that is in the log. */
 const AWAY = historyAway({});
 
-export type OpenHistoryDeps = {
+type OpenHistoryDeps = {
   readonly config: HistoryConfig;
   /** Which data reads it. */
   readonly readUser: () => Promise<HistoryUser>;

@@ -1,13 +1,13 @@
-import { createDataMetrics } from '@herald/store/shards/create-data-metrics';
-import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
-import type { ApiKey } from '@herald/store/api-keys/api-key-store';
-import { Gauge } from '@prometheus-io/client';
 import { EVENT_NAMES } from '@herald/core';
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import type { ApiKey } from '@herald/store/api-keys/api-key-store';
+import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import { createRedisMetrics } from '@herald/store/redis/create-redis-metrics';
-import { createRequestMetrics } from '../http/log-requests.ts';
-import { createListenMetrics } from '../listening/create-listeners.ts';
+import { createDataMetrics } from '@herald/store/shards/create-data-metrics';
+import { Gauge } from '@prometheus-io/client';
+import { createRequestMetrics } from './http/log-requests.ts';
+import { createListenMetrics } from './listening/create-listeners.ts';
 
 const CONNECTIONS = ['herald-api', 'herald-api-subscriber', 'herald-api-confirm', 'herald-api-operators'];
 

@@ -3,10 +3,10 @@ import type { Logger } from '@herald/runtime/log/logger';
 import type { RedeliveryReport } from '@herald/store/deliveries/create-redeliver';
 import type { CanceledByErasure } from '@herald/store/erasing/payload-eraser';
 import type { TestEventReport } from '@herald/store/test-events/send-test-event';
-import { NO_EVENT, type ApiMetrics } from './create-api-metrics.ts';
+import { type ApiMetrics, NO_EVENT } from './metrics.ts';
 
 /** The result of an accepted transition. */
-export type Acceptance = {
+type Acceptance = {
   readonly transitionId: TransitionId;
   readonly taskId: TaskId;
   readonly workspaceId: WorkspaceId;

@@ -1,5 +1,5 @@
 import { Registry } from '@prometheus-io/client';
-import { createKeyMetrics } from './create-api-metrics.ts';
+import { createKeyMetrics } from './metrics.ts';
 
 test('herald_executor_key_ends_seconds shows the executor key that ends first, of those in use', async () => {
   const registry = new Registry();
