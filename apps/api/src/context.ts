@@ -65,9 +65,8 @@ import { createEraseWorkspace } from './platform/erase-workspace.ts';
 import { createConsoleDeps } from './portal-links/manage-portal-links.ts';
 import { createManageReceivers, limitTestEvents } from './receivers/manage-receivers.ts';
 import { createReports } from './report.ts';
-import { createErasePayloads } from './tasks/erase-payloads.ts';
-import { createManageCallbacks } from './tasks/manage-callbacks.ts';
-import { createTaskOperations } from './tasks/task-operations.ts';
+import { createErasePayloads, createTaskOperations } from './tasks/task-operations.ts';
+import { createManageCallbacks } from './tasks/callbacks.ts';
 
 /** How long a request whose process died blocks its repetition under the same Idempotency-Key, in ms. */
 const IDEMPOTENCY_LEASE_MS = 60_000;

@@ -8,7 +8,7 @@ import type { TaskStore } from '@herald/store/tasks/task-store';
 import type { AcceptTransitions } from '../acceptance/accept-transitions.ts';
 import { logUntold } from '../portal-links/manage-portal-links.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
-import type { ErasePayloads } from '../tasks/erase-payloads.ts';
+import type { ErasePayloads } from '../tasks/task-operations.ts';
 import type { WorkspaceErasure } from './platform-view.ts';
 
 export type EraseWorkspaceDeps = {

@@ -1,36 +1,41 @@
 import {
+  type AddMessage,
   askedOrderingTimeout,
   callbackIdOf,
+  type CreateTask,
+  type Decision,
+  type Endpoint,
   InvalidTransitionError,
   judgeResolution,
+  type Message,
   newMessageId,
   newSeed,
   newSigningSecret,
   newTaskId,
   NotFoundError,
-  TaskClosedError,
-  UnavailableError,
-  type AddMessage,
-  type CreateTask,
-  type Decision,
-  type Endpoint,
-  type Message,
   type ResolveApproval,
   type Seed,
   type Task,
   type TaskCallback,
+  TaskClosedError,
   type TaskId,
+  TaskIdText,
+  TaskOpenError,
   type TaskStatus,
+  UnavailableError,
   type WorkspaceId,
 } from '@herald/core';
-import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskCursor, type TaskStore } from '@herald/store/tasks/task-store';
+import type { CanceledByErasure, PayloadEraser } from '@herald/store/erasing/payload-eraser';
 import { newRevision } from '@herald/store/redis/revision';
 import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
-import { refuseForbiddenUrl, type FindUrlProblem } from '../receivers/manage-receivers.ts';
+import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskCursor, type TaskStore } from '@herald/store/tasks/task-store';
+import { z } from 'zod';
+import { TimeText, toTime } from '../http/to-time.ts';
+import { type FindUrlProblem, refuseForbiddenUrl } from '../receivers/manage-receivers.ts';
 import type { ApprovalResolved, TaskWithContents } from './task-view.ts';
 
-export type TaskOperationsDeps = {
+type TaskOperationsDeps = {
   readonly tasks: TaskStore;
   readonly encryptSecret: SecretCipher['encrypt'];
   readonly sealHeaders: SealHeaders;
@@ -163,3 +168,36 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
   };
 }
 export type TaskOperations = ReturnType<typeof createTaskOperations>;
+
+/** The answer to an erasure. */
+export const PayloadsErased = z
+  .strictObject({
+    taskId: TaskIdText,
+    erasedAt: TimeText.meta({ description: 'When it was asked for first.' }),
+  })
+  .meta({ id: 'PayloadsErased' });
+type PayloadsErased = z.infer<typeof PayloadsErased>;
+
+/** Tells operators about erasures. */
+type ErasureReport = (canceled: readonly CanceledByErasure[]) => void;
+
+type ErasePayloadsDeps = {
+  readonly eraser: PayloadEraser;
+  readonly report: ErasureReport;
+  readonly now: () => number;
+};
+
+/**
+ * Erases what a closed Task held.
+ * @throws NotFoundError, TaskOpenError
+ */
+export function createErasePayloads({ eraser, report, now }: ErasePayloadsDeps) {
+  return async function erasePayloads(workspaceId: WorkspaceId, taskId: TaskId): Promise<PayloadsErased> {
+    const reply = await eraser.erase(workspaceId, taskId, now());
+    if (reply.kind === 'missing') throw new NotFoundError('task', taskId);
+    if (reply.kind === 'open') throw new TaskOpenError(taskId, reply.status);
+    report(reply.canceled);
+    return { taskId, erasedAt: toTime(reply.erasedAt) };
+  };
+}
+export type ErasePayloads = ReturnType<typeof createErasePayloads>;

@@ -32,10 +32,8 @@ import { REPLAYED } from '../idempotency/kept-answer.ts';
 import type { PriceLists } from '../http/price-lists.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
 import { NoBody, operation, type KeyedRouteTable } from '../http/operation.ts';
-import { CallbackView, toCallbackView } from './callback-view.ts';
-import type { ManageCallbacks } from './manage-callbacks.ts';
-import { PayloadsErased, type ErasePayloads } from './erase-payloads.ts';
-import type { TaskOperations } from './task-operations.ts';
+import { CallbackView, type ManageCallbacks, toCallbackView } from './callbacks.ts';
+import { type ErasePayloads, PayloadsErased, type TaskOperations } from './task-operations.ts';
 import {
   ApprovalResolved,
   FullTaskView,

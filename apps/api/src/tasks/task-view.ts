@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { NextCursor } from '../http/cursor.ts';
 import { ShownOnce, SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';
-import { CallbackView, toCallbackView } from './callback-view.ts';
+import { CallbackView, toCallbackView } from './callbacks.ts';
 
 /** The fields that customers and executors see. */
 export const TaskFields = {

@@ -1,7 +1,10 @@
 import {
   callbackIdOf,
-  NotFoundError,
   type DisabledBy,
+  type Endpoint,
+  type EndpointDisabling,
+  type EndpointOrdering,
+  NotFoundError,
   type PatchCallback,
   type Task,
   type TaskId,
@@ -10,9 +13,11 @@ import {
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import type { CallbackStore } from '@herald/store/endpoints/callback-store';
 import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
-import { refuseForbiddenUrl, withoutSame, type FindUrlProblem } from '../receivers/manage-receivers.ts';
+import type { z } from 'zod';
+import { type FindUrlProblem, refuseForbiddenUrl, withoutSame } from '../receivers/manage-receivers.ts';
+import { ReceiverView, toDisablingView, toOrderingView } from '../receivers/receiver-view.ts';
 
-export type ManageCallbacksDeps = {
+type ManageCallbacksDeps = {
   readonly callbacks: CallbackStore;
   readonly sealHeaders: SealHeaders;
   readonly findUrlProblem: FindUrlProblem;
@@ -45,3 +50,48 @@ export function createManageCallbacks(deps: ManageCallbacksDeps) {
   };
 }
 export type ManageCallbacks = ReturnType<typeof createManageCallbacks>;
+
+/** A Task's callback as its workspace sees it: never with its secret. */
+export const CallbackView = ReceiverView.pick({
+  url: true,
+  events: true,
+  enabled: true,
+  ordering: true,
+  orderingTimeoutSeconds: true,
+  orderingTimeout: true,
+  disabledAt: true,
+  disabledReason: true,
+  disabledBy: true,
+  lockedReason: true,
+  headerNames: true,
+}).meta({
+  id: 'Callback',
+  description: 'The url to which the events of one Task are sent, besides the receivers.',
+  examples: [
+    {
+      url: 'https://hooks.example.com/invoice-42',
+      events: [],
+      enabled: true,
+      ordering: 'none',
+      orderingTimeoutSeconds: 86_400,
+      orderingTimeout: '24h',
+    },
+  ],
+});
+export type CallbackView = z.infer<typeof CallbackView>;
+
+type ShownCallback = EndpointOrdering &
+  EndpointDisabling &
+  Pick<Endpoint, 'url' | 'events' | 'enabled' | 'headerNames'>;
+
+export function toCallbackView(callback: ShownCallback): CallbackView {
+  const { url, events, enabled, headerNames } = callback;
+  return {
+    url,
+    events: [...events],
+    enabled,
+    ...toOrderingView(callback),
+    ...toDisablingView(callback),
+    ...(headerNames && { headerNames: [...headerNames] }),
+  };
+}
