@@ -22,25 +22,30 @@ export * from './deliveries/history.ts';
 export * from './deliveries/retry-policy.ts';
 export { deliveryHeaders, SIGNATURE_HEADERS, signatureHeaders, type SigningKeys } from './deliveries/sign-delivery.ts';
 export * from './duration.ts';
-export * from './endpoints/disabling.ts';
 export * from './endpoints/endpoint.ts';
 export * from './endpoints/ordering.ts';
 export type { OwnHeaders } from './endpoints/own-headers.ts';
 export * from './errors.ts';
 export * from './events.ts';
-export * from './ids/id-texts.ts';
 export * from './ids/ids.ts';
-export { refuseBoth } from './rule.ts';
-export * from './notices/draft-notice.ts';
-export * from './notices/notice-payloads.ts';
+export * from './notices/notice.ts';
 export * from './tasks/task.ts';
-export { canonicalJson, plainText } from './text.ts';
-export { eventOf, factKeyOf, transitionIdOfFact } from './transitions/fact.ts';
-export * from './transitions/judge-resolution.ts';
+export { canonicalJson, plainText, refuseBoth } from './text.ts';
+export { eventOf, factKeyOf, type KnownFact, transitionIdOfFact } from './transitions/fact.ts';
 export * from './transitions/judge-transition.ts';
-export type { KnownFact } from './transitions/fact.ts';
-export { renderSampleBody } from './transitions/webhook-body.ts';
-export { PublicOutcome, projectOutcome } from './transitions/projection.ts';
-export { BATCH_LIMIT, BatchItem, TransitionBatch, TransitionReport } from './transitions/transition-report.ts';
+export {
+  BATCH_LIMIT,
+  BatchItem,
+  projectOutcome,
+  PublicOutcome,
+  TransitionBatch,
+  TransitionReport,
+} from './transitions/transition-report.ts';
 export * from './transitions/webhook-payloads.ts';
-export { createActionUrl, renderTestBody, renderWebhookBody, type ActionUrl } from './transitions/webhook-body.ts';
+export {
+  createActionUrl,
+  renderSampleBody,
+  renderTestBody,
+  renderWebhookBody,
+  type ActionUrl,
+} from './transitions/webhook-body.ts';

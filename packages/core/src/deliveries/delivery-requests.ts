@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EventName } from '../events.ts';
 import { ID_PATTERNS } from '../ids/ids.ts';
-import { refuseBoth, rule } from '../rule.ts';
+import { refuseBoth, rule } from '../text.ts';
 import { DELIVERY_STATUSES } from './delivery.ts';
 
 /** An RFC 3339 time, as epoch ms. */

@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { createSigningKey, newSigningSecret } from '../endpoints/endpoint.ts';
 import { EVENT_NAMES } from '../events.ts';
-import { DeliveryIdText } from '../ids/id-texts.ts';
-import { deliveryIdOf } from '../ids/ids.ts';
+import { deliveryIdOf, DeliveryIdText } from '../ids/ids.ts';
 import { signatureHeaders } from './sign-delivery.ts';
 
 const RUNS = { numRuns: 500 };

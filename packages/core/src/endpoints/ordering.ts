@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readDuration, writeDuration } from '../duration.ts';
-import { refuseBoth, rule } from '../rule.ts';
+import { refuseBoth, rule } from '../text.ts';
 
 export const ORDERINGS = ['none', 'task'] as const;
 

@@ -1,8 +1,7 @@
 import { anyCharacter } from '@herald/test-kit/any-character';
 import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
-import { TaskIdText, TransitionIdText } from '../ids/id-texts.ts';
-import { newTaskId } from '../ids/ids.ts';
+import { newTaskId, TaskIdText, TransitionIdText } from '../ids/ids.ts';
 import { factOf } from './fact.ts';
 import { TransitionReport } from './transition-report.ts';
 import { WEBHOOK_PAYLOADS } from './webhook-payloads.ts';

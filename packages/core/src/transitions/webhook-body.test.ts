@@ -1,6 +1,13 @@
 import { TaskEventName } from '../events.ts';
-import { AnyTaskIdText, TaskIdText, TransitionIdText } from '../ids/id-texts.ts';
-import { ID_PATTERNS, newSampleTaskId, newSampleTransitionId, newTaskId } from '../ids/ids.ts';
+import {
+  AnyTaskIdText,
+  ID_PATTERNS,
+  newSampleTaskId,
+  newSampleTransitionId,
+  newTaskId,
+  TaskIdText,
+  TransitionIdText,
+} from '../ids/ids.ts';
 import type { TaskStatus } from '../tasks/task.ts';
 import { TransitionReport } from './transition-report.ts';
 import { createActionUrl, renderSampleBody, renderTestBody, renderWebhookBody } from './webhook-body.ts';

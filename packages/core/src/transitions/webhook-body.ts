@@ -1,9 +1,8 @@
 import type { TaskEventName } from '../events.ts';
 import type { TaskId, TransitionId } from '../ids/ids.ts';
-import { projectAction, projectOutcome } from './projection.ts';
+import { projectAction, projectOutcome, type TransitionReport } from './transition-report.ts';
 import type { TaskStatus } from '../tasks/task.ts';
 import { toLeavingJson } from '../text.ts';
-import type { TransitionReport } from './transition-report.ts';
 
 export type BodyFacts = {
   readonly transitionId: TransitionId;

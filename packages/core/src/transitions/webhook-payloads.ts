@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { KnownText } from '../codes/code-table.ts';
 import type { EventName } from '../events.ts';
-import { AnyTaskIdText, TransitionIdText } from '../ids/id-texts.ts';
+import { AnyTaskIdText, TransitionIdText } from '../ids/ids.ts';
 import type { TaskStatus } from '../tasks/task.ts';
-import { PublicApprovalRequest, PublicDecisionItem, PublicOutcome } from './projection.ts';
+import { PublicApprovalRequest, PublicDecisionItem, PublicOutcome } from './transition-report.ts';
 
 const EXAMPLE = {
   id: 'trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw',

@@ -2,8 +2,7 @@ import type { Delivery } from '../deliveries/delivery.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { NOTICE_EVENTS } from '../events.ts';
 import { deliveryIdOf } from '../ids/ids.ts';
-import { draftNotice, PLATFORM } from './draft-notice.ts';
-import { NOTICE_PAYLOADS } from './notice-payloads.ts';
+import { draftNotice, NOTICE_PAYLOADS, PLATFORM } from './notice.ts';
 
 const AT = Date.UTC(2030, 0, 2, 3, 4, 5, 6);
 const SUFFIX = '01kes8t4a0q3m1y5b9z7x2c6vd';
