@@ -1,4 +1,4 @@
-import { findPortClash } from '@herald/config/find-port-clash';
+import { findPortClash } from '@herald/config/api-config';
 import { MEANT_WHEN_EMPTY } from '@herald/config/worker-config';
 import { readInteger } from '@herald/runtime/env/env';
 import type { AddressVariables } from '@herald/runtime/net/listen';

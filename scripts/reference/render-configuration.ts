@@ -1,4 +1,4 @@
-import { VARIABLE_TEXTS, type VariableText } from '@herald/config/variable-texts';
+import { VARIABLE_TEXTS, type VariableText } from '@herald/config/variables';
 import { renderTable } from './render-table.ts';
 
 /** Variables that Herald's own code doesn't read. */
@@ -40,7 +40,7 @@ ms, s, m, h, d. \`.env.example\` has every variable with a comment, ready for \`
 
 ${groups.map(([heading, variables]) => `## ${heading}\n\n${renderVariables(variables)}`).join('\n\n')}
 
-\`npm run docs:reference\` makes this page from \`packages/config/src/variable-texts.ts\`.
+\`npm run docs:reference\` makes this page from \`packages/config/src/variables.ts\`.
 `;
 }
 

@@ -1,4 +1,4 @@
-import type { HistoryConfig } from '@herald/config/history-env';
+import type { HistoryConfig } from '@herald/config/shared-env';
 import type { HistoryReader } from '@herald/core';
 import { createHistoryAccess } from '@herald/history/access/create-history-access';
 import type { HistoryUser } from '@herald/history/requirements/prepare-history';

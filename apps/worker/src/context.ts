@@ -1,5 +1,4 @@
-import type { NoticeConfig } from '@herald/config/notice-env';
-import type { WorkerConfig } from '@herald/config/worker-config';
+import type { NoticeConfig, WorkerConfig } from '@herald/config/worker-config';
 import { PLATFORM } from '@herald/core';
 import type { Finding } from '@herald/runtime/findings/finding';
 import type { Resources } from '@herald/runtime/lifecycle/resources';

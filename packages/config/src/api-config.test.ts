@@ -1,4 +1,4 @@
-import { readApiConfig } from './api-config.ts';
+import { findPortClash, FrameAncestors, readApiConfig } from './api-config.ts';
 
 const ENV = {
   SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
@@ -60,4 +60,58 @@ test.each([
 test('two addresses of one machine may have one port, and the system may choose both', () => {
   expect(problemsOf({ OPERATOR_PORT: '8080', OPERATOR_HOST: '127.0.0.2' })).toEqual([]);
   expect(problemsOf({ PORT: '0', OPERATOR_PORT: '0' })).toEqual([]);
+});
+
+const api = { host: '127.0.0.1', port: 8080 };
+
+test.each([
+  ['the same port and address', api],
+  ['the same port on all addresses', { host: '0.0.0.0', port: 8080 }],
+  ['the same port on all addresses, IPv6 too', { host: '::', port: 8080 }],
+])('%s is a problem of WORKER_PORT', (_what, worker) => {
+  expect(findPortClash(api, worker)).toBe('WORKER_PORT must not be 8080, since PORT is');
+});
+
+test.each([
+  ['another port', api, { ...api, port: 8081 }],
+  ['another address', api, { ...api, host: '127.0.0.2' }],
+  ['ports that the system chooses', { ...api, port: 0 }, { ...api, port: 0 }],
+])('%s is none', (_what, one, other) => {
+  expect(findPortClash(one, other)).toBeUndefined();
+});
+
+test('a port of operators that the worker has is a problem too', () => {
+  const operatorListener = { host: '127.0.0.1', port: 8082 };
+  expect(findPortClash({ ...api, operatorListener }, operatorListener)).toBe(
+    'WORKER_PORT must not be 8082, since OPERATOR_PORT is',
+  );
+  expect(findPortClash({ ...api, operatorListener }, { host: '127.0.0.1', port: 8081 })).toBeUndefined();
+});
+
+test('without it nobody may show the console in a frame', () => {
+  expect(FrameAncestors.parse(undefined)).toEqual([]);
+});
+
+test.each([
+  ['https://app.example.com', ['https://app.example.com']],
+  [
+    'https://a.example, https://*.b.example:8443,http://localhost:3000',
+    ['https://a.example', 'https://*.b.example:8443', 'http://localhost:3000'],
+  ],
+])('%s', (text, origins) => {
+  expect(FrameAncestors.parse(text)).toEqual(origins);
+});
+
+test.each([
+  '*',
+  'https:',
+  'https://a.example/',
+  'https://a.example/path',
+  "'self'",
+  'https://a.example; script-src *',
+  'a.example',
+  'https://A.example',
+  'https://a.example,',
+])('%s is none', (text) => {
+  expect(FrameAncestors.safeParse(text).error?.issues[0]?.message).toContain('must be origins');
 });

@@ -1,12 +1,9 @@
-import { z } from 'zod';
 import { DestinationEnv } from '@herald/egress/egress-env';
-import { IntegerText, ParsedText, Port, problemOf, readEnv } from '@herald/runtime/env/env';
-import { ProcessEnv, toProcessConfig } from './shared-env.ts';
-import { withLongerHistory } from './history-env.ts';
-import { withOneRedis } from './redis-env.ts';
-import { clashes, type Listener } from './find-port-clash.ts';
-import { AllowedOrigins, FrameAncestors } from './frame-ancestors.ts';
+import { IntegerText, ParsedText, Port, problemOf, readEnv, readItems } from '@herald/runtime/env/env';
+import { z } from 'zod';
 import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operator-env.ts';
+import { withOneRedis } from './redis-env.ts';
+import { ProcessEnv, toProcessConfig, withLongerHistory } from './shared-env.ts';
 
 const ACTION_URL = 'https://app.example.com/tasks/{taskId}/actions/{actionVersion}';
 
@@ -29,6 +26,21 @@ function readPublicUrl(text: string): string | undefined {
   if (!url || !/^https?:$/.test(url.protocol) || /[?#@]/.test(text)) return undefined;
   return url.href.replace(/\/+$/, '');
 }
+
+/** An origin as a Content Security Policy names it; `https://*.example.com` stands for every subdomain. */
+const ORIGIN = /^https?:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[1-9]\d{0,4})?$/;
+
+/** Origins, separated by commas, whose pages may call the API. Default: none. */
+const AllowedOrigins = ParsedText(
+  (text) => readItems(text, (origin) => (ORIGIN.test(origin) && !origin.includes('*') ? origin : undefined)),
+  'must be origins without a path, in lower case and separated by commas, such as https://app.example.com; none has a *',
+).default([]);
+
+/** Origins, separated by commas, whose pages may show the console in a frame. Default: none. */
+export const FrameAncestors = ParsedText(
+  (text) => readItems(text, (origin) => (ORIGIN.test(origin) ? origin : undefined)),
+  'must be origins without a path, in lower case and separated by commas, such as https://app.example.com',
+).default([]);
 
 export const ApiEnv = withBothCredentials(
   withOneRedis(
@@ -107,4 +119,28 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     /** Undefined: the operator pages are where the rest is. */
     operatorListener: toOperatorListener(given),
   };
+}
+
+type Listener = { readonly host: string; readonly port: number };
+
+const ALL_ADDRESSES = ['0.0.0.0', '::'];
+
+type ApiListeners = Listener & {
+  /** Where the operator pages are, if they have a port of their own. */
+  readonly operatorListener?: Listener | undefined;
+};
+
+/** Whether two could not both listen on one machine. */
+function clashes(one: Listener, other: Listener): boolean {
+  const hosts = [one.host, other.host];
+  const isOneHost = one.host === other.host || hosts.some((host) => ALL_ADDRESSES.includes(host));
+  return one.port === other.port && one.port !== 0 && isOneHost;
+}
+
+/** The problem of an API and a worker that could not both listen on one machine. */
+export function findPortClash(api: ApiListeners, worker: Listener): string | undefined {
+  const problemWith = (variable: string) => `WORKER_PORT must not be ${worker.port}, since ${variable} is`;
+  if (clashes(api, worker)) return problemWith('PORT');
+  if (api.operatorListener && clashes(api.operatorListener, worker)) return problemWith('OPERATOR_PORT');
+  return undefined;
 }

@@ -1,9 +1,8 @@
-import { IntegerText } from '@herald/runtime/env/env';
+import { readDuration } from '@herald/core';
+import { IntegerText, ParsedText, problemOf, readItems } from '@herald/runtime/env/env';
 import { LOG_LEVELS } from '@herald/runtime/log/logger';
 import { SHARD_TAGS } from '@herald/store/keyspace/shards';
 import { z } from 'zod';
-import { Duration } from './duration.ts';
-import { HistoryEnv, toHistoryConfig, toReplayRetentionMs, toRetentionMs } from './history-env.ts';
 import { RedisEnv, toRedisTarget } from './redis-env.ts';
 
 // Of the whole text: Node skips unknown characters in base64, so a quoted or cut key would become another key.
@@ -33,6 +32,28 @@ export const SharedEnv = z.object({
 
 /** Variables of the processes that encrypt and decrypt secrets. */
 export const SecretsEnv = z.object({ SECRETS_KEY: SecretsKey });
+
+const DAY_MS = 86_400_000;
+/** Which of several servers is wanted, as libpq knows it; packages/history/src/pool chooses by it. */
+const SESSION_ATTRS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'];
+
+/** A duration such as `15s`, as ms. */
+export const Duration = ParsedText(readDuration, 'must be a duration such as 500ms, 15s, 5m, 2h, 7d');
+
+/** Where settled deliveries go. Without HISTORY_URL they stay in Redis until they expire. */
+const HistoryEnv = z.object({
+  HISTORY_URL: ParsedText(
+    readUrl,
+    'must be a url with a database, such as postgres://herald:password@10.0.0.5:5432/herald?sslmode=verify-full; ' +
+      'percent-encode what is special in its password; several hosts are separated by commas, and a target_session_attrs ' +
+      `is one of ${SESSION_ATTRS.join(', ')}`,
+  ).optional(),
+  HISTORY_RETENTION: Duration.refine((ms) => ms >= DAY_MS, 'must be at least 1d').default(90 * DAY_MS),
+  HISTORY_BODIES: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .default('true')
+    .transform((text) => text === 'true'),
+});
 
 /** Variables of the processes that write records. */
 export const RetentionEnv = z.object({
@@ -75,3 +96,55 @@ export function toProcessConfig(given: z.infer<typeof ProcessEnv>) {
     traceEndpoint: given.OTEL_EXPORTER_OTLP_ENDPOINT,
   };
 }
+
+/** How long settled deliveries stay in Redis, with and without a history. */
+const RETENTION_MS = { withHistory: 3_600_000, without: 7 * DAY_MS };
+
+/** As it is: the history reads its hosts, and the driver its parameters, such as sslmode. */
+function readUrl(text: string): string | undefined {
+  const [, before = '', hosts = '', after = ''] =
+    /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)(.*)$/.exec(text) ?? [];
+  const isWhole = hosts.split(',').every((host) => {
+    const url = URL.parse(`${before}${host}${after}`);
+    const attrs = url?.searchParams.get('target_session_attrs') ?? 'any';
+    return url !== null && url.hostname !== '' && url.pathname.length > 1 && SESSION_ATTRS.includes(attrs);
+  });
+  return isWhole ? text : undefined;
+}
+
+type Given = z.infer<typeof HistoryEnv> & { readonly RETENTION?: number | undefined };
+
+/** What leaves Redis after its own day is over would leave the history at once. */
+export function withLongerHistory<Schema extends z.ZodType<Partial<Given>>>(schema: Schema): Schema {
+  return schema.refine(
+    ({ HISTORY_URL: url, HISTORY_RETENTION: history, RETENTION: retention }) =>
+      url === undefined || history === undefined || retention === undefined || history > retention,
+    problemOf(
+      'HISTORY_RETENTION',
+      'must be longer than RETENTION, since settled deliveries move to the history after it',
+    ),
+  );
+}
+
+/** How long settled deliveries stay in Redis, in ms. */
+export function toRetentionMs({ HISTORY_URL: url, RETENTION: given }: Given): number {
+  return given ?? (url === undefined ? RETENTION_MS.without : RETENTION_MS.withHistory);
+}
+
+/** How long an ended replay can be looked up, in ms: a history keeps none. */
+export function toReplayRetentionMs(given: Given): number {
+  return given.HISTORY_URL === undefined ? toRetentionMs(given) : RETENTION_MS.without;
+}
+
+/** Undefined: there is no history. */
+export function toHistoryConfig(given: Given) {
+  const { HISTORY_URL: url, HISTORY_RETENTION: retentionMs, HISTORY_BODIES: keepsBodies } = given;
+  return url === undefined ? undefined : { url, retentionMs, keepsBodies };
+}
+export type HistoryConfig = NonNullable<ReturnType<typeof toHistoryConfig>>;
+
+/** A comma-separated list of durations, which may be empty, as ms. */
+export const DurationList = ParsedText(
+  (text) => (text.trim() === '' ? [] : readItems(text, readDuration)),
+  'must be durations separated by commas, such as 5s,5m,2h',
+);

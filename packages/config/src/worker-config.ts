@@ -1,18 +1,35 @@
-import { DEFAULT_DELIVERY_TIMEOUT_MS, DEFAULT_DISABLE_AFTER_MS, DEFAULT_SCHEDULE_MS } from '@herald/core';
-import { z } from 'zod';
+import { DEFAULT_DELIVERY_TIMEOUT_MS, DEFAULT_DISABLE_AFTER_MS, DEFAULT_SCHEDULE_MS, EndpointUrl } from '@herald/core';
 import { EgressEnv } from '@herald/egress/egress-env';
-import { withLongerHistory } from './history-env.ts';
+import { createEndpointUrlJudge } from '@herald/egress/judge-url-host';
+import { IntegerText, ParsedText, Port, problemOf, readEnv, readItems, Switch } from '@herald/runtime/env/env';
+import { z } from 'zod';
 import { withOneRedis } from './redis-env.ts';
-import { ShardList } from './shard-list.ts';
-import { Duration, DurationList } from './duration.ts';
-import { NoticeEnv, toNoticeConfig, withUsableNotices } from './notice-env.ts';
-import { IntegerText, Port, readEnv, Switch } from '@herald/runtime/env/env';
-import { ProcessEnv, toProcessConfig } from './shared-env.ts';
+import { Duration, DurationList, ProcessEnv, toProcessConfig, withLongerHistory } from './shared-env.ts';
 
 const Schedule = DurationList.refine((list) => list.length <= 40, 'must be at most 40 durations');
 
 /** Variables that mean something when they are set but empty: no retries. */
 export const MEANT_WHEN_EMPTY: readonly string[] = ['RETRY_SCHEDULE', 'CALLBACK_RETRY_SCHEDULE'];
+
+/** Standard Webhooks asks for so many bytes. */
+const BYTES = { min: 24, max: 64 };
+
+/** Where notices to the platform go, and the secret that signs them. Without both there are none. */
+const NoticeEnv = z.object({
+  NOTICE_URL: EndpointUrl.optional(),
+  NOTICE_SECRET: ParsedText(
+    readSecret,
+    'must be whsec_ and the base64 of 24 to 64 bytes: echo "whsec_$(openssl rand -base64 32)" makes one',
+  ).optional(),
+});
+
+const ITEM = /^(\d{1,3})(?:-(\d{1,3}))?$/;
+
+/** `all`, or shards such as `0,2-3`, from 0; sorted, each once. */
+const ShardList = ParsedText(
+  (text) => (text.trim() === 'all' ? ('all' as const) : readShards(text)),
+  'must be all, or shards separated by commas, such as 0,2-3',
+);
 
 export const WorkerEnv = withOneRedis(
   z.object({
@@ -72,4 +89,52 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv) {
     retryScheduleMs: given.RETRY_SCHEDULE,
     callbackRetryScheduleMs: given.CALLBACK_RETRY_SCHEDULE ?? given.RETRY_SCHEDULE,
   };
+}
+
+function readSecret(text: string): string | undefined {
+  const base64 = /^whsec_(.+)$/.exec(text)?.[1] ?? '';
+  const bytes = Buffer.from(base64, 'base64');
+  // Node skips unknown characters in base64, so a quoted or cut secret would become another one.
+  const isWhole = bytes.toString('base64') === base64;
+  return isWhole && bytes.length >= BYTES.min && bytes.length <= BYTES.max ? text : undefined;
+}
+
+type Given = Partial<z.infer<typeof NoticeEnv>> & {
+  readonly EGRESS_ALLOW_CIDRS: readonly string[];
+  readonly EGRESS_DENY_CIDRS: readonly string[];
+};
+
+/** One without the other is a mistake, and so is a url that a receiver could not have. */
+function withUsableNotices<Schema extends z.ZodType<Given>>(schema: Schema): Schema {
+  return schema
+    .refine(
+      ({ NOTICE_URL: url, NOTICE_SECRET: secret }) => url === undefined || secret !== undefined,
+      problemOf('NOTICE_SECRET', 'must be set, since NOTICE_URL is: echo "whsec_$(openssl rand -base64 32)" makes one'),
+    )
+    .refine(
+      ({ NOTICE_URL: url, NOTICE_SECRET: secret }) => secret === undefined || url !== undefined,
+      problemOf('NOTICE_URL', 'must be set, since NOTICE_SECRET is'),
+    )
+    .superRefine(({ NOTICE_URL: url, EGRESS_ALLOW_CIDRS: allowCidrs, EGRESS_DENY_CIDRS: denyCidrs }, context) => {
+      const problem = url === undefined ? undefined : createEndpointUrlJudge({ allowCidrs, denyCidrs })(url);
+      if (problem === undefined) return;
+      context.addIssue({ code: 'custom', path: ['NOTICE_URL'], message: problem });
+    });
+}
+
+function toNoticeConfig({ NOTICE_URL: url, NOTICE_SECRET: secret }: z.infer<typeof NoticeEnv>) {
+  return url === undefined || secret === undefined ? undefined : { url, secret };
+}
+export type NoticeConfig = NonNullable<ReturnType<typeof toNoticeConfig>>;
+
+function readShards(text: string): readonly number[] | undefined {
+  const ranges = readItems(text, readRange);
+  return ranges && [...new Set(ranges.flat())].sort((a, b) => a - b);
+}
+
+function readRange(item: string): number[] | undefined {
+  const [, firstText, lastText = firstText] = ITEM.exec(item) ?? [];
+  if (firstText === undefined) return undefined;
+  const [first, last] = [Number(firstText), Number(lastText)];
+  return first <= last ? Array.from({ length: last - first + 1 }, (_, index) => first + index) : undefined;
 }

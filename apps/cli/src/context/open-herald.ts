@@ -1,6 +1,11 @@
 import { NotFoundError, type WorkspaceId } from '@herald/core';
-import { toHistoryConfig, toReplayRetentionMs, toRetentionMs } from '@herald/config/history-env';
-import { RetentionEnv, SharedEnv } from '@herald/config/shared-env';
+import {
+  RetentionEnv,
+  SharedEnv,
+  toHistoryConfig,
+  toReplayRetentionMs,
+  toRetentionMs,
+} from '@herald/config/shared-env';
 import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { ConfigError, readEnv } from '@herald/runtime/env/env';

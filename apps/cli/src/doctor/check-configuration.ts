@@ -1,6 +1,5 @@
-import { findPortClash } from '@herald/config/find-port-clash';
+import { findPortClash, readApiConfig } from '@herald/config/api-config';
 import { ConfigError } from '@herald/runtime/env/env';
-import { readApiConfig } from '@herald/config/api-config';
 import { readWorkerConfig } from '@herald/config/worker-config';
 import { error, warning, type Check } from './check.ts';
 

@@ -1,4 +1,4 @@
-import type { HistoryConfig } from '@herald/config/history-env';
+import type { HistoryConfig } from '@herald/config/shared-env';
 import { createAuditTable } from '@herald/history/audit/audit-table';
 import { judgeHistoryError } from '@herald/history/errors/history-errors';
 import { createHistoryWriter } from '@herald/history/moving/history-writer';

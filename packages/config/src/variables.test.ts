@@ -1,6 +1,5 @@
 import { readApiConfig } from './api-config.ts';
-import { VARIABLE_TEXTS, type VariableText } from './variable-texts.ts';
-import { VARIABLES } from './variables.ts';
+import { VARIABLE_TEXTS, VARIABLES, type VariableText } from './variables.ts';
 import { readWorkerConfig } from './worker-config.ts';
 
 const REQUIRED = {
