@@ -1,8 +1,7 @@
-import { createHeraldAccess } from '../../apps/cli/src/context/open-herald.ts';
-import { createOutput } from '../../apps/cli/src/output/create-output.ts';
+import { createHeraldAccess, createServiceEnv } from '../../apps/cli/src/context/open-herald.ts';
+import { createOutput } from '../../apps/cli/src/context/create-output.ts';
 import { createProgram } from '../../apps/cli/src/create-program.ts';
-import { createServiceEnv } from '../../apps/cli/src/context/service-env.ts';
-import { createStartProgress } from '../../apps/cli/src/context/start-progress.ts';
+import { createStartProgress } from '../../apps/cli/src/context/command-deps.ts';
 import { renderTable } from './render-table.ts';
 
 type Program = ReturnType<typeof createProgram>;

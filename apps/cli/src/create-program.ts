@@ -1,19 +1,19 @@
 import { BUILD } from '@herald/runtime/version';
 import { Command } from 'commander';
-import { createAuditCommand } from './audit/audit-command.ts';
+import { createAuditCommand } from './commands/audit-command.ts';
 import type { CommandDeps } from './context/command-deps.ts';
-import { createAccountsCommand } from './accounts/accounts-command.ts';
-import { createDeliveriesCommand } from './deliveries/deliveries-command.ts';
-import { createDoctorCommand } from './doctor/doctor-command.ts';
-import { createHistoryCommand } from './history/history-command.ts';
-import { createKeysCommand } from './keys/keys-command.ts';
-import { createLinksCommand } from './links/links-command.ts';
-import { createQueuesCommand } from './queues/queues-command.ts';
-import { createReceiversCommand } from './receivers/receivers-command.ts';
-import { createReplayCommand } from './replays/replay-command.ts';
-import { hideCredentials, type OutputStream } from './output/create-output.ts';
-import { createShardsCommand } from './shards/shards-command.ts';
-import { createSecretsCommand } from './secrets/secrets-command.ts';
+import { createAccountsCommand } from './commands/accounts-command.ts';
+import { createDeliveriesCommand } from './commands/deliveries-command.ts';
+import { createDoctorCommand } from './commands/doctor-command.ts';
+import { createHistoryCommand } from './commands/history-command.ts';
+import { createKeysCommand } from './commands/keys-command.ts';
+import { createLinksCommand } from './commands/links-command.ts';
+import { createQueuesCommand } from './commands/queues-command.ts';
+import { createReceiversCommand } from './commands/receivers-command.ts';
+import { createReplayCommand } from './commands/replay-command.ts';
+import { hideCredentials, type OutputStream } from './context/create-output.ts';
+import { createShardsCommand } from './commands/shards-command.ts';
+import { createSecretsCommand } from './commands/secrets-command.ts';
 
 const AFTER = `
 It works on the Redis of the service and reads the same variables: REDIS_URL,

@@ -1,13 +1,15 @@
 import { RedisUnreachableError } from '@herald/store/redis/connect-redis';
 import { CommanderError } from 'commander';
-import { createRecordAct } from './context/record-act.ts';
-import { explainFailure } from './context/explain-failure.ts';
-import { createHeraldAccess } from './context/open-herald.ts';
-import { createOutput, type OutputStream } from './output/create-output.ts';
+import {
+  createReadInput,
+  createRecordAct,
+  createStartProgress,
+  explainFailure,
+  type InputStream,
+} from './context/command-deps.ts';
+import { createHeraldAccess, createServiceEnv } from './context/open-herald.ts';
+import { createOutput, type OutputStream } from './context/create-output.ts';
 import { createProgram } from './create-program.ts';
-import { createReadInput, type InputStream } from './context/read-input.ts';
-import { createServiceEnv } from './context/service-env.ts';
-import { createStartProgress } from './context/start-progress.ts';
 
 /** What a command needs of its process. */
 export type CommandIo = {

@@ -13,9 +13,9 @@ import { takeOverKey, takeUpgradeLease } from '@herald/store/upgrade/take-over-d
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createSpend } from '../../../apps/api/src/http/price-lists.ts';
-import type { MoveDeps } from '../../../apps/cli/src/shards/reshard/move-records.ts';
+import type { MoveDeps } from '../../../apps/cli/src/reshard/move-records.ts';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
-import { moveTrail } from '../../../apps/cli/src/shards/reshard/move-trail.ts';
+import { moveTrail } from '../../../apps/cli/src/reshard/move-trail.ts';
 import { AUDIT_LENGTH, type ProcessStores } from './process-stores.ts';
 import type { Stage } from './stage.ts';
 

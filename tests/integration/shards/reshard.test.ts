@@ -14,7 +14,7 @@ import { createReplayStore } from '@herald/store/replays/replay-store';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
-import { reshard as reshardData, type ReshardReport } from '../../../apps/cli/src/shards/reshard/reshard.ts';
+import { reshard as reshardData, type ReshardReport } from '../../../apps/cli/src/reshard/reshard.ts';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { appendToLog, logEntriesFrom } from '../../support/append-to-log.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';

@@ -1,4 +1,5 @@
-import { NotFoundError, type WorkspaceId } from '@herald/core';
+import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';
+import { isAlive, readRunningService, runningFileOf, type RunningService } from '@herald/config/running-service';
 import {
   RetentionEnv,
   SharedEnv,
@@ -6,22 +7,22 @@ import {
   toReplayRetentionMs,
   toRetentionMs,
 } from '@herald/config/shared-env';
-import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';
-import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
-import { ConfigError, readEnv } from '@herald/runtime/env/env';
+import { NotFoundError, type WorkspaceId } from '@herald/core';
 import type { HistoryUser } from '@herald/history/requirements/prepare-history';
-import { createHistoryMark } from '@herald/store/moving/history-mark';
-import { createKeyspace } from '@herald/store/keyspace/keys';
-import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
+import { ConfigError, readEnv } from '@herald/runtime/env/env';
+import { messageOfThrown } from '@herald/runtime/errors/is-error-like';
 import { createResources } from '@herald/runtime/lifecycle/resources';
-import { createShardRecordStore } from '@herald/store/shards/shard-record';
-import { createAwaitReplication } from '@herald/store/scripts/await-replication';
-import { demandAccess } from '@herald/store/requirements/demand-usable-redis';
-import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
-import { judgeShards } from '@herald/store/shards/judge-shards';
-import { startClock } from '@herald/store/clock/start-clock';
 import type { Clock } from '@herald/store/clock/clock';
-import type { ServiceEnv } from './service-env.ts';
+import { startClock } from '@herald/store/clock/start-clock';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createHistoryMark } from '@herald/store/moving/history-mark';
+import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
+import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
+import { demandAccess } from '@herald/store/requirements/demand-usable-redis';
+import { createAwaitReplication } from '@herald/store/scripts/await-replication';
+import { judgeShards } from '@herald/store/shards/judge-shards';
+import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 
 /**
  * The settings of the service that the CLI needs to reach its data.
@@ -122,4 +123,49 @@ export async function findOwner(herald: Herald, thing: keyof typeof LOOK_UP, id:
   const owner = await createOwnerLookUp(herald)[LOOK_UP[thing]](id);
   if (owner === undefined) throw new NotFoundError(thing, id);
   return owner;
+}
+
+/** Each says where Redis is: with one of them, the environment is taken as it is. */
+const ADDRESSES = ['REDIS_URL', 'REDIS_CLUSTER_NODES', 'REDIS_SENTINELS'];
+
+type ServiceEnvDeps = {
+  readonly env: NodeJS.ProcessEnv;
+  readonly localFolder: string;
+  /** Tells people about it, once. */
+  readonly note: (text: string) => void;
+};
+
+/**
+ * Finds the variables of the service to work on: those of the environment if it names a Redis or nothing else does, or
+ * those of the service that `npm start` runs. What the environment has besides wins.
+ * @throws ConfigError when that service has died or is not up yet: another Redis would be a wrong one
+ */
+export function createServiceEnv({ env, localFolder, note }: ServiceEnvDeps): () => NodeJS.ProcessEnv {
+  const find = () => {
+    if (ADDRESSES.some((name) => (env[name] ?? '') !== '')) return env;
+    const file = runningFileOf(localFolder);
+    const running = read(localFolder, file);
+    if (!running) return env;
+    if (!isAlive(running))
+      throw new ConfigError(
+        `The service of npm start has died: its process ${running.pid} is gone. Start it again, or set REDIS_URL to use ` +
+          `another one (${file} is left of it).`,
+      );
+    if (!running.env)
+      throw new ConfigError('npm start is starting the service. Try again when it says that Herald is running.');
+    note(`Using the service of npm start, at ${running.apiUrl}.`);
+    const given = Object.entries(env).filter(([, value]) => value !== '');
+    return { ...running.env, ...Object.fromEntries(given) };
+  };
+  let found: NodeJS.ProcessEnv | undefined;
+  return () => (found ??= find());
+}
+export type ServiceEnv = ReturnType<typeof createServiceEnv>;
+
+function read(folder: string, file: string): RunningService | undefined {
+  try {
+    return readRunningService(folder);
+  } catch (error) {
+    throw new ConfigError(`${file} can't be read (${messageOfThrown(error)}). Set REDIS_URL, or remove the file.`);
+  }
 }

@@ -4,7 +4,7 @@ import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
-import { reshard } from '../../../../apps/cli/src/shards/reshard/reshard.ts';
+import { reshard } from '../../../../apps/cli/src/reshard/reshard.ts';
 import { openShards, type OpenShards } from '@herald/store/upgrade/open-shards';
 import { readKeyName } from '@herald/store/keyspace/key-name';
 import { waitFor } from '@herald/test-kit';
