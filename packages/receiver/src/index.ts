@@ -13,24 +13,24 @@ export {
   type StoreOptions,
 } from './delivery-store.ts';
 export {
-  EVENT_NAMES,
-  EventFormatError,
-  isSample,
   type ApprovalRequest,
   type CanceledEvent,
   type CheckInEvent,
   type DecisionItem,
   type DoneEvent,
+  EVENT_NAMES,
+  EventFormatError,
   type EventName,
   type HeraldEvent,
+  isSample,
   type Outcome,
+  parseEvent,
   type RequiresActionEvent,
   type TaskFacts,
   type TaskStatus,
   type TestEvent,
   type UnknownEvent,
 } from './event.ts';
-export { parseEvent } from './parse-event.ts';
 export type { FindSecrets, HandledDelivery, ReceiverOptions, ReceiverRefusal } from './receiver-options.ts';
 export { createRedisStore, type RedisClient, type RedisStoreOptions } from './redis-store.ts';
 export {

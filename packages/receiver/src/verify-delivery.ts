@@ -1,5 +1,4 @@
-import { EventFormatError, type HeraldEvent } from './event.ts';
-import { parseEvent } from './parse-event.ts';
+import { EventFormatError, type HeraldEvent, parseEvent } from './event.ts';
 import {
   bytesOf,
   checkPositive,

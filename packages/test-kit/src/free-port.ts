@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { hasCode } from './errors.ts';
 
 // Below the range of outgoing connections (Linux: from 32768). Otherwise a client that keeps dialling a killed server
 // could take its port before the server comes back.
@@ -34,4 +33,13 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
   server.close();
   await once(server, 'close');
   return true;
+}
+
+/** Whether the error has one of these codes. Without `instanceof`: in jest, Node's errors belong to another realm. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && codes.includes(String(error.code));
+}
+
+export function messageOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : String(error);
 }

@@ -1,24 +1,41 @@
-export { askRedis } from './ask-redis.ts';
-export { createCertificateAuthority, readCertificateAuthority } from './certificate-authority.ts';
-export type { Certificate, CertificateAuthority } from './certificate-authority.ts';
-export { createRedisSecurity, type RedisSecurity } from './create-redis-security.ts';
-export { hasCode, messageOf } from './errors.ts';
-export { findChromium } from './find-chromium.ts';
-export { findPostgres } from './find-postgres.ts';
-export { findExecutable, findRedisServer } from './find-redis-server.ts';
-export { freePort, isPortFree } from './free-port.ts';
-export { launchProcess } from './launch-process.ts';
-export type { LaunchedProcess, LaunchOptions, OutputLine, ProcessExit } from './launch-process.ts';
+export {
+  askRedis,
+  createRedisSecurity,
+  type RedisOptions,
+  type RedisSecurity,
+  type RunningRedis,
+  startRedis,
+} from './start-redis.ts';
+export {
+  type Certificate,
+  type CertificateAuthority,
+  createCertificateAuthority,
+  readCertificateAuthority,
+} from './certificate-authority.ts';
+export { freePort, hasCode, isPortFree, messageOf } from './free-port.ts';
+export { findChromium, findExecutable, findPostgres, findRedisServer } from './find-programs.ts';
+export {
+  type LaunchedProcess,
+  type LaunchOptions,
+  launchProcess,
+  type OutputLine,
+  type ProcessExit,
+  type ProcessOptions,
+  type RunningProcess,
+  startProcess,
+} from './start-process.ts';
 export { startPostgres, type PostgresOptions, type RunningPostgres } from './start-postgres.ts';
-export { startProcess } from './start-process.ts';
-export type { ProcessOptions, RunningProcess } from './start-process.ts';
 export { startProxy, type Proxy, type ProxyAnswer, type ProxyOptions } from './start-proxy.ts';
-export { RECEIVER_HOSTS, startReceiver } from './start-receiver.ts';
-export type { Answer, ReceivedRequest, Receiver, ReceiverOptions, Respond } from './start-receiver.ts';
-export { startRedis } from './start-redis.ts';
-export type { RedisOptions, RunningRedis } from './start-redis.ts';
+export {
+  type Answer,
+  type ReceivedRequest,
+  type Receiver,
+  RECEIVER_HOSTS,
+  type ReceiverOptions,
+  type Respond,
+  startReceiver,
+} from './start-receiver.ts';
 export { startRedisCluster, type RunningRedisCluster } from './start-redis-cluster.ts';
 export { startRedisSentinels, type RunningRedisSentinels } from './start-redis-sentinels.ts';
-export { waitFor } from './wait-for.ts';
-export type { WaitOptions } from './wait-for.ts';
+export { waitFor, type WaitOptions } from './wait-for.ts';
 export { startHttps, startPlain, startTls, type Credentials, type LoopbackServer } from './start-loopback-server.ts';

@@ -1,11 +1,9 @@
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from './errors.ts';
-import { findPostgres } from './find-postgres.ts';
-import { freePort } from './free-port.ts';
-import { launchProcess, type LaunchedProcess, type LaunchOptions } from './launch-process.ts';
-import { startProcess } from './start-process.ts';
+import { freePort, messageOf } from './free-port.ts';
+import { findPostgres } from './find-programs.ts';
+import { type LaunchedProcess, type LaunchOptions, launchProcess, startProcess } from './start-process.ts';
 
 export interface PostgresOptions {
   /** Further settings, such as `{ max_connections: '10' }`. */

@@ -1,6 +1,5 @@
 import { freePort } from './free-port.ts';
-import { launchProcess } from './launch-process.ts';
-import { startProcess } from './start-process.ts';
+import { launchProcess, startProcess } from './start-process.ts';
 import { waitFor } from './wait-for.ts';
 
 const node = process.execPath;
@@ -111,7 +110,7 @@ test('what a process started ends with it', async () => {
 });
 
 test('a process ends when the one that started it is killed', async () => {
-  const script = `import { launchProcess } from ${JSON.stringify(import.meta.resolve('./launch-process.ts'))};
+  const script = `import { launchProcess } from ${JSON.stringify(import.meta.resolve('./start-process.ts'))};
     const { pid } = await launchProcess({ name: 'orphan', command: 'sleep', args: ['600'] });
     console.log(pid); setInterval(() => {}, 1000)`;
   await using parent = await startProcess({

@@ -1,6 +1,5 @@
-import { askRedis } from './ask-redis.ts';
+import { askRedis, type RedisOptions, type RunningRedis, startRedis } from './start-redis.ts';
 import { freePort } from './free-port.ts';
-import { startRedis, type RedisOptions, type RunningRedis } from './start-redis.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface RunningRedisCluster extends AsyncDisposable {

@@ -1,12 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { askRedis } from './ask-redis.ts';
-import { securitySettings, type RedisSecurity } from './create-redis-security.ts';
-import { findRedisServer } from './find-redis-server.ts';
+import {
+  askRedis,
+  type RedisOptions,
+  type RedisSecurity,
+  type RunningRedis,
+  securitySettings,
+  startRedis,
+} from './start-redis.ts';
+import { findRedisServer } from './find-programs.ts';
 import { freePort } from './free-port.ts';
-import { launchProcess } from './launch-process.ts';
-import { startRedis, type RedisOptions, type RunningRedis } from './start-redis.ts';
+import { launchProcess } from './start-process.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface RunningRedisSentinels extends AsyncDisposable {

@@ -1,12 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { askRedis } from './ask-redis.ts';
-import { securitySettings, type RedisSecurity } from './create-redis-security.ts';
-import { messageOf } from './errors.ts';
-import { findRedisServer } from './find-redis-server.ts';
-import { freePort } from './free-port.ts';
-import { launchProcess, type LaunchedProcess, type ProcessExit } from './launch-process.ts';
+import { createCertificateAuthority } from './certificate-authority.ts';
+import { findRedisServer } from './find-programs.ts';
+import { freePort, messageOf } from './free-port.ts';
+import { type LaunchedProcess, launchProcess, type ProcessExit } from './start-process.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface RedisOptions {
@@ -153,4 +153,70 @@ async function isAnswering(port: number, pid: number, { security, mayBeLoading }
   const reply = await askRedis(port, 'PING\r\nINFO server', security?.password);
   const isHere = reply.startsWith('+PONG') || (mayBeLoading === true && reply.startsWith('-LOADING'));
   return isHere && reply.includes(`\r\nprocess_id:${pid}\r\n`);
+}
+
+/** TLS and a password for Redis servers, which then announce themselves as `localhost`. */
+export interface RedisSecurity {
+  readonly caFile: string;
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** The password of servers and Sentinels. */
+  readonly password: string;
+}
+
+/** A temporary authority and its certificate for `localhost`, as files in the caller's folder. */
+export async function createRedisSecurity(dir: string): Promise<RedisSecurity> {
+  const ca = await createCertificateAuthority();
+  // The nodes of a cluster ask each other for one.
+  const { certPem, keyPem } = await ca.issueCertificate({ hosts: ['localhost'], isForClientsToo: true });
+  const write = async (name: string, text: string) => {
+    const file = join(dir, name);
+    await writeFile(file, text, { mode: 0o600 });
+    return file;
+  };
+  return {
+    caFile: await write('redis-ca.pem', ca.certPem),
+    certFile: await write('redis-cert.pem', certPem),
+    keyFile: await write('redis-key.pem', keyPem),
+    password: randomBytes(12).toString('hex'),
+  };
+}
+
+/**
+ * Settings of a server or Sentinel that clients, replicas and other nodes reach by TLS at a separate port. The plain
+ * port stays open for the set-up. Both ports require the password.
+ */
+export function securitySettings({ caFile, certFile, keyFile, password }: RedisSecurity, tlsPort: number): string[][] {
+  return [
+    ['tls-port', String(tlsPort)],
+    ['tls-ca-cert-file', caFile],
+    ['tls-cert-file', certFile],
+    ['tls-key-file', keyFile],
+    ['tls-auth-clients', 'no'],
+    ['tls-replication', 'yes'],
+    ['requirepass', password],
+    // The name may resolve to either address.
+    ['bind', '127.0.0.1', '-::1'],
+  ];
+}
+
+const LIMIT_MS = 2_000;
+
+/**
+ * Sends one command to a Redis on loopback, and returns the bytes of its reply; none when there is no server. For
+ * set-ups that aren't ready for a client yet. With a password it signs in first.
+ */
+export async function askRedis(port: number, command: string, password?: string): Promise<string> {
+  const signIn = password === undefined ? '' : `AUTH ${password}\r\n`;
+  const reply = await new Promise<string>((resolve) => {
+    let received = '';
+    const socket = connect({ host: '127.0.0.1', port }, () => socket.end(`${signIn}${command}\r\nQUIT\r\n`));
+    socket.setEncoding('latin1').setTimeout(LIMIT_MS, () => socket.destroy());
+    socket.on('data', (chunk: string) => (received += chunk));
+    socket.on('error', () => undefined); // not listening; 'close' follows
+    socket.on('close', () => {
+      resolve(received);
+    });
+  });
+  return signIn === '' ? reply : reply.replace(/^\+OK\r\n/, '');
 }

@@ -1,6 +1,5 @@
 import { newSampleTaskId, newSampleTransitionId, renderSampleBody, type TaskEventName } from '@herald/core';
-import { EVENT_NAMES, isSample } from '../event.ts';
-import { parseEvent } from '../parse-event.ts';
+import { EVENT_NAMES, isSample, parseEvent } from '../event.ts';
 import { renderSample } from './trigger.ts';
 
 const NOW = Date.UTC(2030, 0, 2);

@@ -10,8 +10,7 @@ import {
   TaskEventName,
 } from '@herald/core';
 import fc from 'fast-check';
-import { EVENT_NAMES, EventFormatError, isSample, type HeraldEvent } from './event.ts';
-import { parseEvent } from './parse-event.ts';
+import { EVENT_NAMES, EventFormatError, type HeraldEvent, isSample, parseEvent } from './event.ts';
 
 const facts = {
   transitionId: 'trn_1',
