@@ -11,11 +11,8 @@ import express from 'express';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  createListeners,
-  createListenMetrics,
-  createTellListeners,
-} from '../../apps/api/src/listening/create-listeners.ts';
+import { createListeners, createTellListeners } from '../../apps/api/src/listening/create-listeners.ts';
+import { createListenMetrics } from '../../apps/api/src/metrics.ts';
 import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 const NOW = Date.UTC(2030, 0, 1);

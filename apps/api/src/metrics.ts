@@ -7,7 +7,6 @@ import { createRedisMetrics } from '@herald/store/redis/create-redis-metrics';
 import { createDataMetrics } from '@herald/store/shards/create-data-metrics';
 import { Gauge } from '@prometheus-io/client';
 import { createRequestMetrics } from './http/log-requests.ts';
-import { createListenMetrics } from './listening/create-listeners.ts';
 
 const CONNECTIONS = ['herald-api', 'herald-api-subscriber', 'herald-api-confirm', 'herald-api-operators'];
 
@@ -101,3 +100,24 @@ function createAcceptanceMetrics(registry: MetricsRegistry) {
     replayRequested: withoutLabels('herald_replays_total', 'Replays that were asked for.'),
   };
 }
+
+/** Shows the streams of listeners, and counts what they are sent. */
+export function createListenMetrics(registry: MetricsRegistry) {
+  const open = new Gauge({
+    name: 'herald_listeners',
+    help: 'Listeners that are connected to this process.',
+    registers: [registry],
+  });
+  const withoutLabels = (name: `herald_${string}_total`, help: string) => createCounter(registry, name, help, [], [{}]);
+  return {
+    showOpen: (count: number) => {
+      open.set(count);
+    },
+    sent: withoutLabels('herald_listen_events_total', 'Events that listeners of this process were sent.'),
+    publishFailed: withoutLabels(
+      'herald_listen_publish_failures_total',
+      'Events that this process accepted and could not tell listeners of. Their deliveries are not affected.',
+    ),
+  };
+}
+export type ListenMetrics = ReturnType<typeof createListenMetrics>;

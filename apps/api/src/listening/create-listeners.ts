@@ -1,13 +1,11 @@
 import { deliveryIdOf, ListenerLimitReachedError, UnavailableError, type WorkspaceId } from '@herald/core';
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import type { Logger } from '@herald/runtime/log/logger';
-import { createCounter } from '@herald/runtime/metrics/create-counter';
-import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import type { Follow, ListenedEvent } from '@herald/store/listening/listen-channel';
 import { LISTENER_LIMIT, type ListenerStore } from '@herald/store/listening/listener-store';
 import { randomToken } from '@herald/store/redis/random-token';
-import { Gauge } from '@prometheus-io/client';
 import type { Response } from 'express';
+import type { ListenMetrics } from '../metrics.ts';
 
 /**
  * How often a stream shows that it lives, keeps its place and asks whether its key is still valid, in ms. A revocation is
@@ -213,23 +211,3 @@ export function createTellListeners({ publish, metrics, logger }: TellListenersD
     });
   };
 }
-
-export function createListenMetrics(registry: MetricsRegistry) {
-  const open = new Gauge({
-    name: 'herald_listeners',
-    help: 'Listeners that are connected to this process.',
-    registers: [registry],
-  });
-  const withoutLabels = (name: `herald_${string}_total`, help: string) => createCounter(registry, name, help, [], [{}]);
-  return {
-    showOpen: (count: number) => {
-      open.set(count);
-    },
-    sent: withoutLabels('herald_listen_events_total', 'Events that listeners of this process were sent.'),
-    publishFailed: withoutLabels(
-      'herald_listen_publish_failures_total',
-      'Events that this process accepted and could not tell listeners of. Their deliveries are not affected.',
-    ),
-  };
-}
-type ListenMetrics = ReturnType<typeof createListenMetrics>;
