@@ -1,28 +1,21 @@
 import { join } from 'node:path';
-import { guessMinutes } from './lengths.ts';
-import { readOptions, USAGE, type BenchOptions } from './read-options.ts';
-import { formatMinutes, runScenarios } from './run-scenarios.ts';
-import type { ScenarioName } from './scenario-names.ts';
-import type { Scenario } from './scenario.ts';
+import { type BenchOptions, guessMinutes, readOptions, type ScenarioName, USAGE } from './options.ts';
+import { describeMachine, formatMinutes, runScenarios, type Scenario, writeResults } from './run-scenarios.ts';
 import { accept } from './scenarios/accept.ts';
 import { consolePages } from './scenarios/console.ts';
-import { drain } from './scenarios/drain.ts';
+import { drain, through } from './scenarios/drain.ts';
 import { floor } from './scenarios/floor.ts';
-import { history } from './scenarios/history.ts';
-import { historyLoad } from './scenarios/history-load.ts';
+import { history, historyLoad } from './scenarios/history.ts';
 import { growth } from './scenarios/growth.ts';
 import { isolation } from './scenarios/isolation.ts';
-import { latency } from './scenarios/latency.ts';
-import { listen } from './scenarios/listen.ts';
+import { latency, listen } from './scenarios/latency.ts';
 import { memory } from './scenarios/memory.ts';
 import { order } from './scenarios/order.ts';
 import { reporter } from './scenarios/reporter.ts';
 import { scale } from './scenarios/scale.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
-import { through } from './scenarios/through.ts';
 import { formatTable } from './table.ts';
-import { targetsTable } from './targets-table.ts';
-import { describeMachine, writeResults } from './write-results.ts';
+import { targetsTable } from './targets.ts';
 
 const SCENARIOS: Record<ScenarioName, Scenario> = {
   floor,

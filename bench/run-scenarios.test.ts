@@ -1,11 +1,7 @@
-import { THIS_BUILD } from './builds.ts';
-import { lengthsOf } from './lengths.ts';
-import { readOptions } from './read-options.ts';
-import { runScenarios } from './run-scenarios.ts';
-import { SCENARIO_NAMES, type ScenarioName } from './scenario-names.ts';
-import type { Scenario, ScenarioOptions } from './scenario.ts';
-import { targetsTable } from './targets-table.ts';
-import { judgeOnce } from './targets.ts';
+import { THIS_BUILD } from './start-herald.ts';
+import { lengthsOf, readOptions, SCENARIO_NAMES, type ScenarioName } from './options.ts';
+import { runScenarios, type Scenario, type ScenarioOptions } from './run-scenarios.ts';
+import { judgeOnce, targetsTable } from './targets.ts';
 
 const nothing: Scenario = () => Promise.resolve({ tables: [], raw: {}, targets: [] });
 const allOf = (given: Partial<Record<ScenarioName, Scenario>>) => {

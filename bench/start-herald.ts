@@ -1,9 +1,20 @@
-import { freePort, startProcess, type CertificateAuthority, type RunningProcess } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { nodeOptionsOf, programOf, THIS_BUILD, type Build } from './builds.ts';
+import { join, resolve, sep } from 'node:path';
+import { createHistoryPool, type HistoryPool } from '@herald/history/pool/create-history-pool';
+import { prepareHistory } from '@herald/history/requirements/prepare-history';
+import {
+  type CertificateAuthority,
+  freePort,
+  type RunningPostgres,
+  type RunningProcess,
+  type RunningRedis,
+  startPostgres,
+  startProcess,
+  startRedis,
+} from '@herald/test-kit';
 
 export type HeraldEnv = AsyncDisposable & {
   /** The build whose processes run in it. */
@@ -42,7 +53,7 @@ export async function createHeraldEnv(
   };
 }
 
-export type HeraldProcessOptions = {
+type HeraldProcessOptions = {
   readonly env: HeraldEnv;
   /** Additional variables. */
   readonly variables?: Readonly<Record<string, string>>;
@@ -51,7 +62,7 @@ export type HeraldProcessOptions = {
   readonly nodeArgs?: readonly string[];
 };
 
-export type HeraldProcess = RunningProcess & { readonly port: number };
+type HeraldProcess = RunningProcess & { readonly port: number };
 
 export const startApi = (options: HeraldProcessOptions) => startBuilt('api', 'PORT', options);
 export const startWorker = (options: HeraldProcessOptions) => startBuilt('worker', 'WORKER_PORT', options);
@@ -76,4 +87,88 @@ async function startBuilt(
     readyWhen: `http://127.0.0.1:${port}/readyz`,
   });
   return Object.assign(started, { port });
+}
+
+/** A built checkout to measure. Load generators, receivers, floors and Redis always come from this checkout. */
+export type Build = { readonly name: 'this build' | 'beside'; readonly folder: string };
+
+type HeraldProgram = 'api' | 'worker' | 'cli';
+
+export const THIS_BUILD: Build = { name: 'this build', folder: join(import.meta.dirname, '..') };
+
+const PROGRAMS: readonly HeraldProgram[] = ['api', 'worker', 'cli'];
+const OWN_PACKAGES = 'node_modules/@herald';
+
+export function programOf({ folder }: Build, program: HeraldProgram): string {
+  return join(folder, 'apps', program, 'dist/main.js');
+}
+
+/** Options of Node in the build's image. */
+export function nodeOptionsOf({ folder }: Build): string {
+  return /^ENV NODE_OPTIONS=(.+)$/m.exec(readFileSync(join(folder, 'Dockerfile'), 'utf8'))?.[1] ?? '';
+}
+
+/**
+ * The build to compare with. This checkout itself is allowed: its ratios show the noise.
+ * @throws Error with a sentence for the user
+ */
+export function findBuildBeside(directory: string): Build {
+  const build: Build = { name: 'beside', folder: resolve(directory) };
+  const refuse = (why: string): never => {
+    throw new Error(`--beside ${directory}: ${why}`);
+  };
+  if (!statSync(build.folder, { throwIfNoEntry: false })?.isDirectory()) refuse('there is no such directory');
+  if (!existsSync(join(build.folder, 'Dockerfile'))) refuse('this is no checkout of Herald; it has no Dockerfile');
+  if (!existsSync(join(build.folder, OWN_PACKAGES))) refuse('it is not installed. Type there: npm ci');
+  const missing = PROGRAMS.map((program) => programOf(build, program)).find((file) => !existsSync(file));
+  if (missing !== undefined) refuse(`it is not built, ${missing} is missing. Type there: npm run build`);
+  const foreign = findForeignPackage(build);
+  // Its processes would run another checkout's code, and the ratio would mean nothing.
+  if (foreign !== undefined) refuse(`its packages are those of another checkout (${foreign}). Type there: npm ci`);
+  return build;
+}
+
+/** The target of a Herald package that is outside the checkout, as with a borrowed node_modules. */
+function findForeignPackage({ folder }: Build): string | undefined {
+  const inside = realpathSync(folder) + sep;
+  const packages = readdirSync(join(folder, OWN_PACKAGES)).map((name) => join(folder, OWN_PACKAGES, name));
+  return packages
+    .filter((link) => existsSync(link))
+    .map((link) => realpathSync(link))
+    .find((path) => !path.startsWith(inside));
+}
+
+/** When a write reaches the disk: within about a second, or before its answer. */
+export const FSYNCS = ['everysec', 'always'] as const;
+export type Fsync = (typeof FSYNCS)[number];
+
+/**
+ * A Redis as production should have it: AOF synced every second, noeviction, compact hashes; test-kit sets the last
+ * two.
+ */
+export function startBenchRedis(fsync: Fsync = 'everysec'): Promise<RunningRedis> {
+  return startRedis({ appendonly: true, args: ['--appendfsync', fsync] });
+}
+
+type BenchHistory = AsyncDisposable & { readonly postgres: RunningPostgres; readonly pool: HistoryPool };
+
+/** A PostgreSQL as production should have it: with fsync, and the schema in it. */
+export async function startBenchHistory(): Promise<BenchHistory> {
+  const postgres = await startPostgres({ fsync: true, settings: { shared_buffers: '256MB' } });
+  const pool = createHistoryPool({
+    url: postgres.url,
+    name: 'bench',
+    connections: 4,
+    statementLimitMs: 3_600_000,
+    onError: () => undefined,
+  });
+  await prepareHistory(pool, 'write');
+  return {
+    postgres,
+    pool,
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+      await postgres.close();
+    },
+  };
 }

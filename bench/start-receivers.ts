@@ -1,5 +1,5 @@
-import { waitFor, type CertificateAuthority } from '@herald/test-kit';
-import { startProgram } from './run-program.ts';
+import { join } from 'node:path';
+import { type CertificateAuthority, type LaunchedProcess, launchProcess, waitFor } from '@herald/test-kit';
 
 /**
  * `hang` accepts and never answers, `fail` answers 500 at once, `retry-after` 503 with `Retry-After: 40`, `dribble` sends
@@ -43,7 +43,7 @@ export type Receivers = AsyncDisposable & {
   readonly read: () => Promise<readonly ReceiverState[]>;
 };
 
-export type ReceiversOptions = {
+type ReceiversOptions = {
   readonly ca: CertificateAuthority;
   readonly behaviours: readonly Behaviour[];
   readonly recordArrivals?: boolean;
@@ -70,4 +70,37 @@ export async function startReceivers(options: ReceiversOptions): Promise<Receive
     read: async () => (await ask('/state')) as ReceiverState[],
     [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
   };
+}
+
+/** Starts one of `programs/`, which gets its input as JSON and prints JSON lines. */
+export function startProgram(
+  name: string,
+  input: object,
+  onReply?: (reply: unknown) => void,
+  nodeArgs: readonly string[] = [],
+): Promise<LaunchedProcess> {
+  return launchProcess({
+    name,
+    command: process.execPath,
+    args: ['--conditions=source', ...nodeArgs, join(import.meta.dirname, 'programs', `${name}.ts`)],
+    env: { BENCH_INPUT: JSON.stringify(input), NODE_ENV: 'production' },
+    onLine: ({ stream, text }) => {
+      if (stream === 'stdout') onReply?.(JSON.parse(text));
+    },
+  });
+}
+
+/** Runs one of `programs/` to its end; the last line it prints is its result. */
+export async function runProgram(name: string, input: object, deadlineMs = 120_000): Promise<unknown> {
+  let result: unknown;
+  await using program = await startProgram(name, input, (reply) => {
+    result = reply;
+  });
+  const timer = setTimeout(() => {
+    program.kill();
+  }, deadlineMs);
+  const { code } = await program.exited;
+  clearTimeout(timer);
+  if (code !== 0 || result === undefined) throw new Error(`${name} gave no result\n${program.tail()}`);
+  return result;
 }

@@ -1,4 +1,6 @@
-import { median } from './statistics.ts';
+import type { ScenarioName } from './options.ts';
+import type { Build } from './start-herald.ts';
+import { type Cell, median, type Table } from './table.ts';
 
 /** A condition for a measured value, or for its ratio to the floor of the same run. */
 type Limit = { readonly of: 'measured' | 'ratio' } & (
@@ -71,7 +73,7 @@ export type TargetRow = {
 export type Paired = { readonly measured: number; readonly floor: number };
 
 /** Medians of the rounds. The ratio is the median of the rounds' ratios, since rounds differ more than their ratios. */
-export function medianOfRounds(rounds: readonly Paired[]): Pick<TargetRow, 'measured' | 'floor' | 'ratio'> {
+function medianOfRounds(rounds: readonly Paired[]): Pick<TargetRow, 'measured' | 'floor' | 'ratio'> {
   const measured = median(rounds.map((round) => round.measured));
   const floor = median(rounds.map((round) => round.floor));
   const ratio = median(rounds.map((round) => round.measured / round.floor));
@@ -95,7 +97,7 @@ function holds(limit: Limit, value: number): boolean {
   return 'most' in limit ? value <= limit.most : value < limit.below;
 }
 
-export type AcceptRates = Readonly<Record<'bare' | 'single' | 'batch', number>>;
+type AcceptRates = Readonly<Record<'bare' | 'single' | 'batch', number>>;
 
 /** @param rounds transitions/s */
 export function judgeAccept(fanOut: number, rounds: readonly AcceptRates[]): TargetRow[] {
@@ -107,8 +109,8 @@ export function judgeAccept(fanOut: number, rounds: readonly AcceptRates[]): Tar
   ];
 }
 
-export type GrowthRates = Readonly<Record<'acceptedPerSecond' | 'drainedPerSecond', number>>;
-export type GrowthVariant = { readonly name: string; readonly rounds: readonly GrowthRates[] };
+type GrowthRates = Readonly<Record<'acceptedPerSecond' | 'drainedPerSecond', number>>;
+type GrowthVariant = { readonly name: string; readonly rounds: readonly GrowthRates[] };
 
 /** The first variant is the smallest, and the floor of the others, round by round. */
 export function judgeGrowth([smallest, ...others]: readonly GrowthVariant[]): TargetRow[] {
@@ -124,7 +126,7 @@ export function judgeGrowth([smallest, ...others]: readonly GrowthVariant[]): Ta
   ]);
 }
 
-export type HistoryFigures = Readonly<Record<'perSecond' | 'cpuUs' | 'bytes' | 'pageMs', number>>;
+type HistoryFigures = Readonly<Record<'perSecond' | 'cpuUs' | 'bytes' | 'pageMs', number>>;
 
 export function judgeHistory({ perSecond, cpuUs, bytes, pageMs }: HistoryFigures): TargetRow[] {
   return [
@@ -136,7 +138,7 @@ export function judgeHistory({ perSecond, cpuUs, bytes, pageMs }: HistoryFigures
 }
 
 /** A run with faults, and one of its values. */
-export type NamedValue = { readonly name: string; readonly value: number };
+type NamedValue = { readonly name: string; readonly value: number };
 
 /** The worst of several runs counts, with the highest value. Undefined without runs. */
 export function judgeWorst(target: TargetName, label: string, runs: readonly NamedValue[], floor = NaN): TargetRow[] {
@@ -146,7 +148,7 @@ export function judgeWorst(target: TargetName, label: string, runs: readonly Nam
   return [judgeOnce(target, `${label}, worst of ${runs.length} (${worst.name})`, worst.value, floor)];
 }
 
-export type IsolationRun = {
+type IsolationRun = {
   readonly name: string;
   readonly figures: Readonly<Record<'p99Ms' | 'reportP99Ms' | 'undelivered' | 'workerCpu' | 'redisCpu', number>> & {
     readonly slowShare?: number;
@@ -183,5 +185,115 @@ function judgeBeside([alone, ...others]: readonly IsolationRun[]) {
   return (target: TargetName, label: string, read: Exclude<keyof IsolationRun['figures'], 'slowShare'>) => {
     const runs = others.map(({ name, figures }) => ({ name, value: figures[read] }));
     return judgeWorst(target, `isolation: ${label}`, runs, alone?.figures[read]);
+  };
+}
+
+/** The result of one scenario. `foreign`: share of the processors that other programs used meanwhile, 0 to 1. */
+export type ScenarioOutcome = { readonly name: ScenarioName; readonly foreign: number } & (
+  | { readonly targets: readonly TargetRow[] }
+  | { readonly error: string }
+);
+
+/** A run, and the share of the processors that other programs used over all of it. */
+type JudgedRun = { readonly outcomes: readonly ScenarioOutcome[]; readonly foreign: number };
+
+/** Every target of a run in one table. */
+export function targetsTable({ outcomes, foreign: ofAll }: JudgedRun, isQuick: boolean): Table {
+  const foreign = outcomes.map(({ name, foreign }) => `${name} ${toPercent(foreign)}`).join(', ');
+  return {
+    title: isQuick ? 'Targets, of a quick run: it shows that all of it works, and proves none of them' : 'Targets',
+    columns: ['what', 'measured', 'its floor', 'ratio', 'target', 'met'],
+    rows: outcomes.flatMap(toRows),
+    notes: [`Used by other programs meanwhile, of all processors: ${toPercent(ofAll)} (${foreign}).`],
+  };
+}
+
+function toRows(outcome: ScenarioOutcome): Cell[][] {
+  if ('error' in outcome) return [[outcome.name, 'FAILED', NaN, NaN, outcome.error.split('\n')[0] ?? '', 'no']];
+  return outcome.targets.map(({ row, measured, floor, ratio, target, isMet }) => [
+    ...[row, measured, floor, ratio, target],
+    isMet ? 'yes' : 'NO',
+  ]);
+}
+
+function toPercent(share: number): string {
+  return Number.isNaN(share) ? 'unknown' : `${Math.round(share * 100)} %`;
+}
+
+/** A figure of this build and of the other one (the floor of each pair), round by round. */
+export type Compared = {
+  readonly row: string;
+  readonly rounds: readonly Paired[];
+  readonly target: TargetName | undefined;
+};
+
+/** This build compared with another one. The ratio is the median of the rounds' ratios. */
+export function besideTable(directory: string, compared: readonly Compared[]): Table {
+  return {
+    title: `This build beside ${directory}`,
+    columns: ['what', 'this build', 'beside', 'ratio', 'least', 'most', 'target', 'met'],
+    rows: compared.map(toRow),
+    notes: [
+      'Both builds took turns in the same run. ratio: this build / beside, median of the rounds; least and most: of one round.',
+    ],
+  };
+}
+
+function toRow({ row, rounds, target }: Compared): Cell[] {
+  const { measured, floor, ratio } = medianOfRounds(rounds);
+  const ratios = rounds.map((round) => round.measured / round.floor);
+  const judged = target === undefined ? undefined : judgeRounds(target, row, rounds);
+  const met = judged === undefined ? '' : judged.isMet ? 'yes' : 'NO';
+  return [row, measured, floor, ratio, Math.min(...ratios), Math.max(...ratios), judged?.target ?? '', met];
+}
+
+/** The measurements of one build, one value a round. */
+export type BuildRounds<T> = {
+  readonly build: Build;
+  readonly rounds: readonly T[];
+  /** A row's name, with the build's when there are two. */
+  readonly title: (row: string) => string;
+};
+
+/** Measurements of builds that take turns: disturbances of the machine affect all of them. */
+export type Turns<T> = {
+  /** One round: every build once. The order alternates, so that no build is always second. */
+  readonly take: (measure: (build: Build) => Promise<T>) => Promise<void>;
+  /** The builds, this one first. */
+  readonly all: readonly BuildRounds<T>[];
+  /** This build's rounds. */
+  readonly own: readonly T[];
+  /** One row of the comparison with the other build; none without one. */
+  readonly compare: (row: string, read: (round: T) => number, target?: TargetName) => readonly Compared[];
+};
+
+/**
+ * @param builds this build, and perhaps another one
+ * @param roundsBefore earlier rounds of the scenario, when each of its measurements has its own turns
+ */
+export function createTurns<T>(builds: readonly Build[], roundsBefore = 0): Turns<T> {
+  const all = builds.map((build) => ({
+    build,
+    rounds: [] as T[],
+    title: (row: string) => (builds.length === 1 ? row : `${row}, ${build.name}`),
+  }));
+  const [own, beside] = all;
+  if (!own) throw new Error('there is a build to measure');
+  let taken = roundsBefore;
+  return {
+    async take(measure) {
+      const order = taken++ % 2 === 0 ? all : all.toReversed();
+      for (const { build, rounds } of order) rounds.push(await measure(build));
+    },
+    all,
+    own: own.rounds,
+    compare(row, read, target) {
+      if (!beside) return [];
+      const rounds = own.rounds.map((round, index) => {
+        const other = beside.rounds[index];
+        return { measured: read(round), floor: other === undefined ? NaN : read(other) };
+      });
+      return [{ row, rounds, target }];
+    },
   };
 }

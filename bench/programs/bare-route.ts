@@ -1,10 +1,46 @@
-import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
-import express from 'express';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
+import express from 'express';
 import type { BareRouteInput } from '../scenarios/accept.ts';
-import { BARE_ACCEPT_LUA } from './bare-accept-script.ts';
 import { readInput, reply } from './program-io.ts';
+
+/** The commands and keys of accepting a transition, without its decisions. */
+const BARE_ACCEPT_LUA = /* lua */ `
+-- KEYS[1] Task (hash)   KEYS[2] facts (hash)   KEYS[3] version (string)   KEYS[4], KEYS[5] Tasks by status (zset)
+-- KEYS[6] ready (zset)   KEYS[7] wake mark (zset)   KEYS[8] settings (hash)
+-- ARGV[1] now (ms)   ARGV[2] Task id   ARGV[3] transition id   ARGV[4] body   ARGV[5..] delivery id, endpoint id, ...
+-- Returns 'accepted'.
+local now, task, transition = ARGV[1], ARGV[2], ARGV[3]
+local ttl = 604800000
+redis.call('HGET', KEYS[1], 'rev')
+redis.call('GET', KEYS[3])
+redis.call('HSET', KEYS[1], 'upd', now, 'rev', transition, 'status', 'running', 'seq', now)
+redis.call('HSET', KEYS[2], transition, now)
+redis.call('ZREM', KEYS[4], task)
+redis.call('ZADD', KEYS[5], now, task)
+redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', tonumber(now) - ttl)
+for _, key in ipairs({ KEYS[1], KEYS[2], KEYS[1] .. ':messages', KEYS[1] .. ':decisions', KEYS[1] .. ':callback' }) do
+  redis.call('PEXPIRE', key, ttl)
+end
+for index = 5, #ARGV, 2 do
+  local id, endpoint = ARGV[index], ARGV[index + 1]
+  redis.call('HSET', 'd:' .. id, 'x', transition, 'e', endpoint, 's', 'pending', 'n', 0, 'at', now, 'due', now)
+  local log = 'e:' .. endpoint .. ':log'
+  if redis.call('ZCARD', log) >= 63 then redis.call('RENAME', log, log .. ':' .. id) end
+  redis.call('ZADD', log, now, id)
+  redis.call('PEXPIRE', log, ttl)
+  redis.call('ZADD', 'q:' .. endpoint, now, id)
+  redis.call('HMGET', 'g:' .. endpoint, 'p', 'n', 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'ttl')
+  redis.call('ZRANGE', 'q:' .. endpoint, 0, 0, 'WITHSCORES')
+  redis.call('ZADD', KEYS[6], now, endpoint)
+  redis.call('ZADD', KEYS[7], 0, '0')
+  redis.call('HSET', 'g:' .. endpoint, 'p', '1')
+end
+redis.call('HSET', 'x:' .. transition, 'open', 1, 'body', ARGV[4], 'ev', 'task.check_in', 'task', task, 'at', now)
+redis.call('HINCRBY', KEYS[8], 'n', (#ARGV - 4) / 2)
+return 'accepted'
+`;
 
 // The minimum of an Express service that accepts a transition: parse the JSON, run one script, answer.
 

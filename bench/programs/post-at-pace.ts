@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { atPace } from '../at-pace.ts';
-import type { PostAtPaceInput, PostedAt } from '../measure-latency.ts';
+import { atPace } from '../clients.ts';
+import type { PostAtPaceInput, PostedAt } from '../scenarios/latency.ts';
 import { readInput, reply } from './program-io.ts';
 
 // The time of a request from node:https to a receiver, at the pace of the deliveries, without Herald.

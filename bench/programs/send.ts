@@ -2,8 +2,8 @@ import { createEgressSender } from '@herald/egress/create-egress';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { startCpuReading } from '../cpu-time.ts';
-import type { SendInput } from '../floor.ts';
+import { startCpuReading } from '../usage.ts';
+import type { SendInput } from '../scenarios/floor.ts';
 import { readInput, reply } from './program-io.ts';
 
 // Only the sender, or only node:https, without warm-up: requests like deliveries, with signatures made in advance.

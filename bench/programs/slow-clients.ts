@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SlowBehaviour, SlowClientsInput, SlowClientsReply } from '../slow-clients-variants.ts';
+import type { SlowBehaviour, SlowClientsInput, SlowClientsReply } from '../scenarios/slow-clients.ts';
 import { readInput, reply } from './program-io.ts';
 
 // Clients that hold connections and send next to nothing. They replace a connection that the API closes.

@@ -1,11 +1,25 @@
-import { FAST_RECEIVERS, measureFloor, type FloorRound } from '../floor.ts';
-import { floorRows, PACE_COLUMNS, paceRow } from '../floor-rows.ts';
-import { measureDrain, planDrain, type Drained } from '../measure-drain.ts';
-import { profileTable, type ProfiledProcess } from '../profile.ts';
-import type { Scenario } from '../scenario.ts';
-import { median } from '../statistics.ts';
-import { judgeRounds } from '../targets.ts';
-import { createTurns } from '../turns.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCertificateAuthority, waitFor } from '@herald/test-kit';
+import { checkIn, DONE, openApiClient, type Report, type ReportedItem, reportInBatches, START } from '../clients.ts';
+import { prepareWorkspaces, startTasks, type WorkspacePlan } from '../prepare-workspaces.ts';
+import type { Scenario } from '../run-scenarios.ts';
+import {
+  type Build,
+  createHeraldEnv,
+  type Fsync,
+  FSYNCS,
+  type HeraldEnv,
+  startApi,
+  startBenchRedis,
+  startWorker,
+} from '../start-herald.ts';
+import { type Receivers, startReceivers } from '../start-receivers.ts';
+import { type Cell, median, spread } from '../table.ts';
+import { type BuildRounds, createTurns, judgeRounds, type Paired, TARGETS, type Turns } from '../targets.ts';
+import { type ProfiledProcess, profilerArgs, profileTable, startCpuReading } from '../usage.ts';
+import { FAST_RECEIVERS, type FloorRound, floorRows, measureFloor, type Pace, PACE_COLUMNS, paceRow } from './floor.ts';
 
 /** Everything is accepted while no worker runs. Then one worker process sends it, as fast as it can. */
 export const drain: Scenario = async ({ options, say }) => {
@@ -74,3 +88,265 @@ export const drain: Scenario = async ({ options, say }) => {
     ],
   };
 };
+
+const RECEIVERS_PER_WORKSPACE = 10;
+const WORKSPACES = FAST_RECEIVERS / RECEIVERS_PER_WORKSPACE;
+/** The transitions of a Task; all but the start are delivered. */
+const LIFE: readonly Report[] = [START, checkIn(1), checkIn(2), checkIn(3), DONE];
+const DELIVERIES_PER_TASK = (LIFE.length - 1) * RECEIVERS_PER_WORKSPACE;
+const DRAIN_DEADLINE_MS = 600_000;
+
+export type Drained = Pace & { readonly duplicates: number; readonly acceptedPerSecond: number };
+
+type DrainPlan = {
+  readonly tasksPerWorkspace: number;
+  readonly count: number;
+  /** Default: this one. */
+  readonly build?: Build;
+  /** Worker processes; their CPU is counted as one. */
+  readonly workers?: number;
+  readonly logLevel?: 'warn' | 'info';
+  readonly profileWorker?: boolean;
+};
+
+/** A number of deliveries that whole Tasks make, close to the wanted one. */
+export function planDrain(count: number): Pick<DrainPlan, 'tasksPerWorkspace' | 'count'> {
+  const tasksPerWorkspace = Math.max(1, Math.round(count / DELIVERIES_PER_TASK / WORKSPACES));
+  return { tasksPerWorkspace, count: tasksPerWorkspace * WORKSPACES * DELIVERIES_PER_TASK };
+}
+
+/** Accepts everything while no worker runs, and then sends it. */
+export async function measureDrain(plan: DrainPlan): Promise<Drained> {
+  const { workers = 1, logLevel = 'warn', profileWorker = false } = plan;
+  const ca = await createCertificateAuthority();
+  await using redis = await startBenchRedis();
+  await using receivers = await startReceivers({ ca, behaviours: new Array(FAST_RECEIVERS).fill('ok') as 'ok'[] });
+  await using env = await createHeraldEnv(redis.url, ca, plan.build);
+  const acceptedPerSecond = await acceptAll(plan, receivers, env);
+  const folder = await mkdtemp(join(tmpdir(), 'herald-bench-log-'));
+  try {
+    await using running = new AsyncDisposableStack();
+    const start = async (index: number) =>
+      running.use(
+        await startWorker({
+          env,
+          variables: { LOG_LEVEL: logLevel },
+          ...(logLevel === 'info' && { logFile: join(folder, `worker-${index}.log`) }),
+          nodeArgs: profileWorker ? await profilerArgs('worker', 'drain') : [],
+        }),
+      );
+    const started = await Promise.all(Array.from({ length: workers }, (_, index) => start(index)));
+    const pids = { workers: started.map(({ pid }) => pid), redis: redis.pid, receiver: receivers.pid };
+    return { ...(await watchDrain(receivers, plan.count, pids)), acceptedPerSecond };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Deliveries accepted per second. */
+async function acceptAll(
+  { tasksPerWorkspace, count }: DrainPlan,
+  receivers: Receivers,
+  env: HeraldEnv,
+): Promise<number> {
+  await using api = await startApi({ env });
+  const plans = Array.from({ length: WORKSPACES }, (_, index): WorkspacePlan => {
+    const first = index * RECEIVERS_PER_WORKSPACE;
+    const origins = receivers.origins.slice(first, first + RECEIVERS_PER_WORKSPACE);
+    return {
+      id: `ws_bench${index}`,
+      receivers: origins.map((origin) => ({ url: `${origin}/hook` })),
+      tasks: tasksPerWorkspace,
+    };
+  });
+  const { executorKey, workspaces } = await prepareWorkspaces(api.port, env, plans);
+  const taskIds = Array.from({ length: tasksPerWorkspace }, (_, index) =>
+    workspaces.map((workspace) => workspace.taskIds[index] ?? ''),
+  ).flat();
+  const items = taskIds.flatMap((taskId): ReportedItem[] => LIFE.map((report) => ({ taskId, report })));
+  await using executor = openApiClient({ port: api.port, key: executorKey, connections: 2 });
+  const startedAt = performance.now();
+  await reportInBatches(executor, items, { batch: 500, width: 2 });
+  return count / ((performance.now() - startedAt) / 1_000);
+}
+
+type Pids = { readonly workers: readonly number[]; readonly redis: number; readonly receiver: number };
+
+/** Counts CPU from the first seen arrival, to leave out the worker's start. */
+async function watchDrain(
+  receivers: Receivers,
+  count: number,
+  { workers, redis, receiver }: Pids,
+): Promise<Pace & { duplicates: number }> {
+  const seenFirst = await waitFor('the first delivery', receivers.count, { until: (seen) => seen > 0 });
+  const readCpu = startCpuReading({ redis, receiver });
+  const readWorkers = workers.map((worker) => startCpuReading({ worker }));
+  const deadlineMs = DRAIN_DEADLINE_MS;
+  const seenLast = await waitFor('all deliveries', receivers.count, { until: (seen) => seen >= count, deadlineMs });
+  const cpuMs = { ...readCpu(), worker: readWorkers.reduce((sum, read) => sum + read().worker, 0) };
+  const states = await receivers.read();
+  const seconds = (Math.max(...states.map((s) => s.lastAt)) - Math.min(...states.map((s) => s.firstAt))) / 1_000;
+  const toUs = (ms: number) => (ms * 1_000) / (seenLast - seenFirst);
+  return {
+    perSecond: count / seconds,
+    cpuUs: { worker: toUs(cpuMs.worker), redis: toUs(cpuMs.redis), receiver: toUs(cpuMs.receiver) },
+    duplicates: states.reduce((sum, { requests, deliveries }) => sum + requests - deliveries, 0),
+  };
+}
+
+const FAN_OUTS = [1, 10] as const;
+
+/** Results of one fan-out with each way of writing to the disk. */
+type FanOutTurns = { readonly fanOut: number } & Readonly<Record<Fsync, Turns<Through>>>;
+
+/** Everything at once: an executor reports in batches while a worker delivers, all on the same processors. */
+export const through: Scenario = async ({ options: { count, repeats, builds }, say }) => {
+  const floors: FloorRound[] = [];
+  const measured = FAN_OUTS.map((fanOut): FanOutTurns => ({
+    fanOut,
+    everysec: createTurns(builds),
+    always: createTurns(builds),
+  }));
+  for (let round = 1; round <= repeats; round++) {
+    say(`through, floor, round ${round} of ${repeats}`);
+    floors.push(await measureFloor(count));
+    for (const { fanOut, ...turns } of measured) {
+      for (const fsync of FSYNCS) {
+        say(`through, fan-out ${fanOut}, ${fsync}, round ${round} of ${repeats}`);
+        await turns[fsync].take((build) => measureThrough({ count, fanOut, fsync, build }));
+      }
+    }
+  }
+  const floorRates = floors.map(({ composed }) => composed.perSecond);
+  const accepted = measured.map(({ fanOut, everysec }) => {
+    const rate = median(everysec.own.map(({ acceptedPerSecond }) => acceptedPerSecond));
+    return `${Math.round(rate)} deliveries/s at fan-out ${fanOut}`;
+  });
+  const table = {
+    title: `Through: ${count} deliveries from the report to the receiver, median of ${repeats}`,
+    columns: [
+      ...['deliveries', 'per s', 'spread', 'of the floor', 'of everysec'],
+      ...['µs CPU: API', 'worker', 'Redis', 'all three', 'receivers'],
+    ],
+    rows: [
+      floorRow(floorRates),
+      ...measured.flatMap(({ fanOut, everysec, always }) => [
+        ...everysec.all.map((rounds) => toRow(`fan-out ${fanOut}`, rounds, floorRates)),
+        ...always.all.map((rounds, index) =>
+          toRow(`fan-out ${fanOut}, appendfsync always`, rounds, floorRates, everysec.all[index]?.rounds),
+        ),
+      ]),
+    ],
+    notes: [
+      `From the first report to the last arrival, in batches of 100; as many receivers as the fan-out. Target at fan-out 10: ${TARGETS.through.words} per s, all of it on two cores.`,
+      'all three: API, worker and Redis, for a delivery accepted and sent; the load generator and the receivers are not in it.',
+      `All accepted at ${accepted.join(', at ')} meanwhile. The floor only delivers; it accepts nothing.`,
+    ],
+  };
+  const targets = measured.flatMap(({ fanOut, everysec, always }) => {
+    const pair = (rounds: readonly Through[], floors: readonly number[]): Paired[] =>
+      rounds.map(({ perSecond }, index) => ({ measured: perSecond, floor: floors[index] ?? NaN }));
+    const label = `through: batches, fan-out ${fanOut}`;
+    return [
+      ...(fanOut === 10 ? [judgeRounds('through', `${label}, deliveries/s`, pair(everysec.own, floorRates))] : []),
+      judgeRounds('always', `${label}, appendfsync always, deliveries/s`, pair(always.own, ratesOf(everysec.own))),
+    ];
+  });
+  const raw = measured.map(({ fanOut, everysec, always }) => ({ fanOut, everysec: everysec.all, always: always.all }));
+  return { tables: [table], raw: { floors, measured: raw }, targets, compared: measured.flatMap(compare) };
+};
+
+function compare({ fanOut, ...turns }: FanOutTurns) {
+  return FSYNCS.flatMap((fsync) => {
+    const label = `through, fan-out ${fanOut}${fsync === 'always' ? ', appendfsync always' : ''}`;
+    const { compare } = turns[fsync];
+    return [
+      ...compare(`${label}: µs CPU of all three`, (of) => of.cpuUs.herald, 'throughCpuBeside'),
+      ...compare(`${label}: deliveries/s`, (of) => of.perSecond),
+    ];
+  });
+}
+
+function floorRow(rates: readonly number[]): Cell[] {
+  return ['floor: BullMQ + got, composed', median(rates), percent(spread(rates)), 1, NaN, NaN, NaN, NaN, NaN, NaN];
+}
+
+function toRow(
+  label: string,
+  { rounds, title }: BuildRounds<Through>,
+  floors: readonly number[],
+  everysec: readonly Through[] = [],
+): Cell[] {
+  const rates = ratesOf(rounds);
+  const ratioTo = (others: readonly number[]) => median(rates.map((rate, index) => rate / (others[index] ?? NaN)));
+  const cpu = (name: keyof Through['cpuUs']) => median(rounds.map(({ cpuUs }) => cpuUs[name]));
+  return [
+    ...[title(label), median(rates), percent(spread(rates)), ratioTo(floors), ratioTo(ratesOf(everysec))],
+    ...[cpu('api'), cpu('worker'), cpu('redis'), cpu('herald'), cpu('receiver')],
+  ];
+}
+
+function ratesOf(rounds: readonly Through[]): number[] {
+  return rounds.map(({ perSecond }) => perSecond);
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+const TASKS = 1_000;
+const WARM_UP = 0.1;
+const DEADLINE_MS = 600_000;
+
+type ThroughPlan = {
+  readonly count: number;
+  /** Receivers of every transition. */
+  readonly fanOut: number;
+  readonly fsync: Fsync;
+  readonly build: Build;
+};
+
+type Through = {
+  readonly perSecond: number;
+  readonly acceptedPerSecond: number;
+  /** CPU per accepted and sent delivery; `herald` is API, worker and Redis. */
+  readonly cpuUs: Readonly<Record<'api' | 'worker' | 'redis' | 'herald' | 'receiver', number>>;
+};
+
+/** An executor reports in batches while a worker delivers, on the same processors. */
+async function measureThrough({ count, fanOut, fsync, build }: ThroughPlan): Promise<Through> {
+  const ca = await createCertificateAuthority();
+  await using redis = await startBenchRedis(fsync);
+  await using receivers = await startReceivers({ ca, behaviours: new Array(fanOut).fill('ok') as 'ok'[] });
+  await using env = await createHeraldEnv(redis.url, ca, build);
+  await using api = await startApi({ env });
+  await using worker = await startWorker({ env });
+  await using tasks = await startTasks({ apiPort: api.port, env, origins: receivers.origins, tasks: TASKS });
+  const arrived = (expected: number) =>
+    waitFor('all deliveries', receivers.count, { until: (seen) => seen >= expected, deadlineMs: DEADLINE_MS });
+  const warmUp = Math.ceil((count * WARM_UP) / fanOut);
+  await tasks.checkIn(warmUp);
+  await arrived(warmUp * fanOut);
+
+  const transitions = Math.ceil(count / fanOut);
+  const deliveries = transitions * fanOut;
+  const readCpu = startCpuReading({ api: api.pid, worker: worker.pid, redis: redis.pid, receiver: receivers.pid });
+  const startedAt = Date.now();
+  await tasks.checkIn(transitions);
+  const acceptedAt = Date.now();
+  await arrived(warmUp * fanOut + deliveries);
+  const cpuMs = readCpu();
+  const lastAt = Math.max(...(await receivers.read()).map((state) => state.lastAt));
+  const toUs = (ms: number) => (ms * 1_000) / deliveries;
+  return {
+    perSecond: deliveries / ((lastAt - startedAt) / 1_000),
+    acceptedPerSecond: deliveries / ((acceptedAt - startedAt) / 1_000),
+    cpuUs: {
+      api: toUs(cpuMs.api),
+      worker: toUs(cpuMs.worker),
+      redis: toUs(cpuMs.redis),
+      herald: toUs(cpuMs.api + cpuMs.worker + cpuMs.redis),
+      receiver: toUs(cpuMs.receiver),
+    },
+  };
+}

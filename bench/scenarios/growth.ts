@@ -1,16 +1,21 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { type Endpoint, newReceiverId, newSigningSecret } from '@herald/core';
+import { ENQUEUE_LUA, GROUP_LUA, scoreOf } from '@herald/queue';
+import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
+import { createKeyspace } from '@herald/store/keyspace/keys';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
+import { defineScript } from '@herald/store/scripts/script';
+import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createCertificateAuthority, waitFor } from '@herald/test-kit';
-import { measureFloor } from '../floor.ts';
-import { delayPending } from '../delay-pending.ts';
-import { occupyDestinations } from '../occupy-destinations.ts';
-import { registerReceivers } from '../register-receivers.ts';
-import type { Scenario } from '../scenario.ts';
-import { startBenchRedis } from '../start-bench-redis.ts';
-import { createHeraldEnv, startApi, startWorker, type HeraldEnv } from '../start-herald.ts';
-import { startReceivers, type Receivers } from '../start-receivers.ts';
-import { startTasks } from '../start-tasks.ts';
-import { median } from '../statistics.ts';
-import type { Cell } from '../table.ts';
+import { checkIn, openApiClient, type ReportedItem, reportInBatches, START } from '../clients.ts';
+import { prepareWorkspaces, startTasks } from '../prepare-workspaces.ts';
+import type { Scenario } from '../run-scenarios.ts';
+import { createHeraldEnv, type HeraldEnv, startApi, startBenchRedis, startWorker } from '../start-herald.ts';
+import { type Receivers, startReceivers } from '../start-receivers.ts';
+import { type Cell, median } from '../table.ts';
 import { judgeGrowth } from '../targets.ts';
+import { measureFloor } from './floor.ts';
 
 const OWN_RECEIVERS = 10;
 const TASKS = 500;
@@ -133,4 +138,144 @@ async function watch(receivers: Receivers, before: number, expected: number): Pr
   await waitFor('all deliveries', receivers.count, { until: (seen) => seen >= expected, deadlineMs: DEADLINE_MS });
   const lastAt = Math.max(...(await receivers.read()).map((state) => state.lastAt));
   return (expected - seenFirst) / ((lastAt - firstAt) / 1_000);
+}
+
+const PER_WORKSPACE = 10;
+const AT_A_TIME = 500;
+
+/** Registers receivers of other workspaces directly in the store: by the API a hundred thousand would take minutes. */
+async function registerReceivers(redisUrl: string, secretsKey: string, count: number): Promise<void> {
+  const redis = await connectRedis({
+    target: { kind: 'single', url: redisUrl },
+    use: 'background',
+    name: 'herald-bench',
+    onError: () => undefined,
+  });
+  try {
+    const cipher = createSecretCipher([Buffer.from(secretsKey, 'base64')]);
+    const store = createReceiverStore({ redis, keyspace: createKeyspace(1) });
+    for (let start = 0; start < count; start += AT_A_TIME) {
+      const some = Array.from({ length: Math.min(AT_A_TIME, count - start) }, (_, index) => start + index);
+      await Promise.all(
+        some
+          .map(buildReceiver)
+          .map((receiver) => store.register(receiver, cipher.encrypt(newSigningSecret(), receiver.id))),
+      );
+    }
+  } finally {
+    await closeRedis(redis);
+  }
+}
+
+function buildReceiver(index: number): Endpoint {
+  const workspaceId = `ws_other${Math.floor(index / PER_WORKSPACE)}`;
+  const url = `https://receiver${index}.example.com/hook`;
+  const createdAt = Date.now();
+  return {
+    id: newReceiverId(createdAt),
+    workspaceId,
+    url,
+    events: [],
+    description: '',
+    enabled: true,
+    createdAt,
+  };
+}
+
+const DELAYED_AT_A_TIME = 1_000;
+const DAY_MS = 86_400_000;
+
+const DELAY_LUA = /* lua */ `
+-- Let the first attempt of waiting deliveries of one group have failed, so that they are due later, one after the other.
+-- KEYS[1] the group's waiting deliveries (zset)
+-- ARGV[1] prefix   ARGV[2] group   ARGV[3] now (ms)   ARGV[4] score of the first   ARGV[5] at most so many
+-- Returns how many.
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+local now, entries = tonumber(ARGV[3]), {}
+for index, id in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', CLASS + now, 'BYSCORE', 'LIMIT', 0, ARGV[5])) do
+  local score = tonumber(ARGV[4]) + index
+  redis.call('HSET', prefix .. 'd:' .. id, 'due', score - CLASS, 'n', 1)
+  entries[index] = { ARGV[2], id, score }
+end
+enqueue(entries, now)
+return #entries
+`;
+
+/** Makes every waiting delivery one with a failed first attempt, due in a day. No worker may run. */
+async function delayPending(redisUrl: string): Promise<void> {
+  const redis = await connectRedis({
+    target: { kind: 'single', url: redisUrl },
+    use: 'background',
+    name: 'herald-bench',
+    onError: () => undefined,
+  });
+  try {
+    const [keys] = createKeyspace(1).shards;
+    if (!keys) throw new Error('one shard has keys');
+    const delay = defineScript(redis, DELAY_LUA);
+    const now = Date.now();
+    let delayed = 0;
+    for (const key of await redis.keys(keys.queue.waiting('*'))) {
+      const group = key.slice(keys.queue.waiting('').length);
+      for (let some = DELAYED_AT_A_TIME; some === DELAYED_AT_A_TIME; delayed += some) {
+        const score = scoreOf('usual', now + DAY_MS + delayed);
+        some = Number(await delay([key], [keys.prefix, group, now, score, DELAYED_AT_A_TIME]));
+      }
+    }
+  } finally {
+    await closeRedis(redis);
+  }
+}
+
+const OCCUPIED_WITHIN_MS = 1_800_000;
+
+/**
+ * Accepts one delivery for each of many destinations. After a failed attempt it waits for a day. Everything goes
+ * through the API and a worker, so it works with any build. The destinations are the callbacks of as many Tasks.
+ */
+async function occupyDestinations(apiPort: number, env: HeraldEnv, count: number): Promise<void> {
+  await using host = await startHangingUp();
+  const callbackUrl = (index: number) => `https://${loopbackAddress(index)}:${host.port}/hook`;
+  const { executorKey, workspaces } = await prepareWorkspaces(apiPort, env, [
+    { id: 'ws_destinations', receivers: [], tasks: count, callbackUrl },
+  ]);
+  const taskIds = workspaces.flatMap((workspace) => workspace.taskIds);
+  await using executor = openApiClient({ port: apiPort, key: executorKey, connections: 8 });
+  const items = taskIds.flatMap((taskId): ReportedItem[] => [
+    { taskId, report: START },
+    { taskId, report: checkIn('once') },
+  ]);
+  await reportInBatches(executor, items, { batch: 100, width: 8 });
+  // It stops in order, and so records what it has learned about the destinations.
+  await using worker = await startWorker({ env, variables: { RETRY_SCHEDULE: '1d' } });
+  await waitFor('every destination to be tried', () => worker.hasExited() || host.tried() >= count, OCCUPIED_WITHIN_MS);
+  if (worker.hasExited()) throw new Error(`the worker ended\n${worker.tail()}`);
+}
+
+type HangingUp = AsyncDisposable & { readonly port: number; readonly tried: () => number };
+
+/** A port at every loopback address that closes each connection at once. */
+async function startHangingUp(): Promise<HangingUp> {
+  const addresses = new Set<string>();
+  const server = createServer((socket) => {
+    addresses.add(socket.localAddress ?? '');
+    socket.on('error', () => undefined).resetAndDestroy();
+  });
+  server.listen(0, '0.0.0.0', 1_024);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    tried: () => addresses.size,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** From 127.1.0.0 on; all of 127.0.0.0/8 is this machine on Linux. */
+function loopbackAddress(index: number): string {
+  return `127.${1 + Math.floor(index / 65_536)}.${Math.floor(index / 256) % 256}.${index % 256}`;
 }

@@ -1,9 +1,13 @@
-import { measureLatency, WARM_UP_SECONDS, type Latencies, type LatencyLoad } from '../measure-latency.ts';
-import type { Scenario } from '../scenario.ts';
-import { median, percentile } from '../statistics.ts';
-import type { Cell } from '../table.ts';
-import { judgeRounds, type TargetName, type TargetRow } from '../targets.ts';
-import { createTurns, type BuildRounds, type Turns } from '../turns.ts';
+import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
+import { createCertificateAuthority, waitFor } from '@herald/test-kit';
+import { atPace, checkIn, openApiClient, report, type ReportedItem, reportInBatches, START } from '../clients.ts';
+import { prepareWorkspaces, type WorkspacePlan } from '../prepare-workspaces.ts';
+import type { Scenario } from '../run-scenarios.ts';
+import { type Build, createHeraldEnv, startApi, startBenchRedis, startWorker } from '../start-herald.ts';
+import { type Receivers, runProgram, startReceivers } from '../start-receivers.ts';
+import { type Cell, median, percentile } from '../table.ts';
+import { type BuildRounds, createTurns, judgeRounds, type TargetName, type TargetRow, type Turns } from '../targets.ts';
+import { type Accepted, measureSingles, type PreparedApi, withApi } from './accept.ts';
 
 type TargetsOfLoad = { readonly p50?: TargetName; readonly p99: TargetName };
 type JudgedLoad = LatencyLoad & { readonly targets: TargetsOfLoad };
@@ -91,4 +95,253 @@ function summarize(latencies: Latencies): object {
   return Object.fromEntries(
     Object.entries(latencies).map(([name, sorted]) => [name, SHARES.map((share) => percentile(sorted, share))]),
   );
+}
+
+/** A steady load. With more receivers than the fan-out, each event goes to some of them, in turn. */
+type LatencyLoad = {
+  readonly name: string;
+  readonly deliveriesPerSecond: number;
+  readonly receivers: number;
+  readonly fanOut: number;
+};
+
+export type PostAtPaceInput = {
+  readonly urls: readonly string[];
+  readonly caFile: string;
+  readonly everyMs: number;
+  readonly count: number;
+  /** Number of urls of each event, in turn. */
+  readonly fanOut: number;
+  readonly body: object;
+};
+/** A request, and the time of its call, epoch ms. */
+export type PostedAt = readonly [id: string, at: number];
+
+/** Each sorted, in ms. */
+export type Latencies = Readonly<Record<'floor' | 'warmUp' | 'fromReport' | 'fromAnswer', readonly number[]>>;
+
+/**
+ * Lasts until about 10,000 transitions: around then, processes once use more CPU for a second (docs/performance.md,
+ * "The first 20 seconds").
+ */
+const WARM_UP_SECONDS = 25;
+const FLOOR_WARM_UP_SECONDS = 3;
+const TASKS = 200;
+const CONNECTIONS = 16;
+const ARRIVAL_DEADLINE_MS = 120_000;
+
+type LatencyMeasurement = {
+  readonly load: LatencyLoad;
+  readonly seconds: number;
+  readonly build: Build;
+  /** Of API and worker. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Between the warm-up and the load. */
+  readonly beforeLoad?: () => Promise<unknown>;
+};
+
+export async function measureLatency(measurement: LatencyMeasurement): Promise<Latencies> {
+  const { load, seconds, build, variables = {}, beforeLoad } = measurement;
+  const { fanOut } = load;
+  const ca = await createCertificateAuthority();
+  await using redis = await startBenchRedis();
+  await using receivers = await startReceivers({
+    ca,
+    behaviours: new Array(load.receivers).fill('ok') as 'ok'[],
+    recordArrivals: true,
+  });
+  await using env = await createHeraldEnv(redis.url, ca, build);
+  const urls = receivers.origins.map((origin) => `${origin}/hook`);
+  const everyMs = (1_000 / load.deliveriesPerSecond) * fanOut;
+  const count = Math.round((seconds * 1_000) / everyMs);
+
+  const body = { event: 'task.check_in', created_at: new Date().toISOString(), ...checkIn(1) };
+  const floorWarmUp = Math.round((FLOOR_WARM_UP_SECONDS * 1_000) / everyMs);
+  const input: PostAtPaceInput = {
+    urls,
+    caFile: env.caFile,
+    everyMs,
+    fanOut,
+    body,
+    count: floorWarmUp + Math.ceil(count / 3),
+  };
+  const posted = (await runProgram('post-at-pace', input)) as PostedAt[];
+  const floor = await latenciesSince(receivers, new Map(posted.slice(floorWarmUp * fanOut)), 1);
+
+  await using running = new AsyncDisposableStack();
+  const api = running.use(await startApi({ env, variables }));
+  running.use(await startWorker({ env, variables }));
+  const { executorKey, workspaces } = await prepareWorkspaces(api.port, env, [planWorkspace(load, urls)]);
+  const taskIds = workspaces.flatMap((workspace) => workspace.taskIds);
+  await using executor = openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS });
+  const starts = taskIds.map((taskId): ReportedItem => ({ taskId, report: START }));
+  await reportInBatches(executor, starts, { batch: 100, width: 2 });
+
+  const now = () => performance.timeOrigin + performance.now();
+  const reportedAt = new Map<string, number>();
+  const answeredAt = new Map<string, number>();
+  const send = (name: string, transitions: number) =>
+    atPace(everyMs, transitions, async (index) => {
+      const startedAt = now();
+      const id = await report(executor, { taskId: taskIds[index % TASKS] ?? '', report: checkIn(`${name}${index}`) });
+      reportedAt.set(id, startedAt);
+      answeredAt.set(id, now());
+    });
+  await send('warm', Math.round((WARM_UP_SECONDS * 1_000) / everyMs)); // connections, JIT
+  const warmUp = await latenciesSince(receivers, answeredAt, fanOut);
+  reportedAt.clear();
+  answeredAt.clear();
+  await beforeLoad?.();
+  await send('load', count);
+  const fromReport = await latenciesSince(receivers, reportedAt, fanOut);
+  const fromAnswer = await latenciesSince(receivers, answeredAt, fanOut);
+  return { floor, warmUp, fromReport, fromAnswer };
+}
+
+/** Registered receivers get the events of every Task; a callback only those of its own. */
+function planWorkspace({ fanOut }: LatencyLoad, urls: readonly string[]): WorkspacePlan {
+  const plan = { id: 'ws_bench', tasks: TASKS };
+  if (urls.length === fanOut) return { ...plan, receivers: urls.map((url) => ({ url })) };
+  if (fanOut !== 1) throw new Error('a Task has one callback');
+  return { ...plan, receivers: [], callbackUrl: (index) => urls[index % urls.length] ?? '' };
+}
+
+/** Waits until all have arrived. */
+async function latenciesSince(
+  receivers: Receivers,
+  since: ReadonlyMap<string, number>,
+  fanOut: number,
+): Promise<readonly number[]> {
+  const read = async () =>
+    (await receivers.read()).flatMap(({ arrivals = [] }) =>
+      arrivals.flatMap(([, arrivedAt, id]) => {
+        const at = since.get(id);
+        return at === undefined ? [] : [Math.max(0, arrivedAt - at)];
+      }),
+    );
+  const until = ({ length }: readonly number[]) => length >= since.size * fanOut;
+  const latencies = await waitFor('all arrivals', read, { until, deadlineMs: ARRIVAL_DEADLINE_MS });
+  return latencies.sort((a, b) => a - b);
+}
+
+/** As many as a workspace may have. */
+const LISTENERS = 5;
+
+/** What listeners of the workspace cost the acceptance of its transitions, and what they cost while there are none. */
+export const listen: Scenario = async ({ options: { repeats, seconds, builds }, say }) => {
+  const none = createTurns<ListenFigures>(builds);
+  const five: ListenFigures[] = [];
+  for (let round = 1; round <= repeats; round++) {
+    say(`listen, round ${round} of ${repeats}`);
+    await none.take((build: Build) => measureListen(0, seconds, build));
+    five.push(await measureListen(LISTENERS, seconds));
+  }
+  const row = (name: string, rounds: readonly ListenFigures[]): Cell[] => {
+    const of = (read: (figures: ListenFigures) => number) => median(rounds.map(read));
+    return [
+      name,
+      of(({ perSecond }) => perSecond),
+      of(({ cpuUs }) => cpuUs.api),
+      of(({ cpuUs }) => cpuUs.redis),
+      of(({ commands }) => commands),
+      of(({ p50 }) => p50),
+      of(({ p99 }) => p99),
+    ];
+  };
+  const table = {
+    title: `Listen: accepting while nobody and while ${LISTENERS} listen, median of ${repeats}`,
+    columns: ['listeners', 'transitions/s', 'API, µs', 'Redis, µs', 'commands each', 'p50, ms', 'p99, ms'],
+    rows: [...none.all.map(({ title, rounds }) => row(title('none'), rounds)), row(String(LISTENERS), five)],
+    notes: [
+      `Fan-out 1, one report a transition; p50 and p99 of a report at ${PACE} a second. Commands within scripts count.`,
+    ],
+  };
+  return {
+    tables: [table],
+    raw: { none: none.all, five },
+    targets: [],
+    compared: none.compare('listen, nobody: commands a transition', ({ commands }) => commands),
+  };
+};
+
+/** Reports a second, and for how long it is too early to count, in ms. */
+const PACE = 500;
+const SETTLE_MS = 2_000;
+
+type ListenFigures = Accepted & {
+  /** Commands that Redis ran for each transition, those within scripts included. */
+  readonly commands: number;
+  /** Of a report at `PACE`, in ms. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Events that came to all listeners together. */
+  readonly events: number;
+};
+
+/** Accepts transitions, one a report, while so many listen to their workspace. */
+async function measureListen(listeners: number, seconds: number, build?: Build): Promise<ListenFigures> {
+  return await withApi({ fanOut: 1, ...(build && { build }) }, async (api) => {
+    await using listening = await listenTo(api, listeners);
+    const commandsBefore = await countCommands(api.redisUrl);
+    const accepted = await measureSingles(api);
+    const { reports } = accepted;
+    const commands = ((await countCommands(api.redisUrl)) - commandsBefore) / reports;
+    const tookMs: number[] = [];
+    await atPace(1_000 / PACE, PACE * seconds + (PACE * SETTLE_MS) / 1_000, async (index) => {
+      const startedAt = performance.now();
+      const taskId = api.taskIds[index % api.taskIds.length] ?? '';
+      await report(api.single, { taskId, report: checkIn(`paced${index}`) });
+      tookMs.push(performance.now() - startedAt);
+    });
+    const counted = tookMs.slice((PACE * SETTLE_MS) / 1_000).sort((a, b) => a - b);
+    const expected = listeners * (reports + tookMs.length);
+    await waitFor('every event', () => listening.count() >= expected);
+    return {
+      ...accepted,
+      commands,
+      p50: percentile(counted, 0.5),
+      p99: percentile(counted, 0.99),
+      events: listening.count(),
+    };
+  });
+}
+
+async function listenTo({ port, workspaceKey }: PreparedApi, count: number) {
+  const stop = new AbortController();
+  let events = 0;
+  const read = async (body: AsyncIterable<Uint8Array>) => {
+    for await (const chunk of body) events += Buffer.from(chunk).toString('latin1').split('\nevent: task.').length - 1;
+  };
+  const reads: Promise<void>[] = [];
+  for (let index = 0; index < count; index++) {
+    const headers = { authorization: `Bearer ${workspaceKey}` };
+    const answer = await fetch(`http://127.0.0.1:${port}/api/public/listen`, { headers, signal: stop.signal });
+    if (!answer.ok) throw new Error(`GET /api/public/listen answered ${answer.status}`);
+    reads.push(read(answer.body as unknown as AsyncIterable<Uint8Array>));
+  }
+  return {
+    count: () => events,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await Promise.allSettled(reads);
+    },
+  };
+}
+
+/** All that Redis has run, but for what only asks how it is. */
+async function countCommands(url: string): Promise<number> {
+  const redis = await connectRedis({
+    target: { kind: 'single', url },
+    use: 'background',
+    name: 'herald-bench',
+    onError: () => undefined,
+  });
+  try {
+    const text = await redis.info('commandstats');
+    return [...text.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)]
+      .filter(([, name = '']) => !/^(info|ping|hello|client|config|time|select|auth)/.test(name))
+      .reduce((sum, [, , calls]) => sum + Number(calls), 0);
+  } finally {
+    await closeRedis(redis);
+  }
 }

@@ -1,13 +1,13 @@
-import { addBareJobs } from '../add-bare-jobs.ts';
-import { besideShared, measureRedisBytes, type RedisBytes } from '../measure-redis-bytes.ts';
-import { measureWorkerMemory, type WorkerMemory } from '../measure-worker-memory.ts';
-import { memoryByTenth } from '../memory-by-tenth.ts';
-import { readRedisMemory, type RedisMemory } from '../redis-memory.ts';
-import type { Scenario } from '../scenario.ts';
-import { startBenchRedis } from '../start-bench-redis.ts';
-import type { Cell, Table } from '../table.ts';
-import { judgeOnce, TARGETS } from '../targets.ts';
-import { createTurns } from '../turns.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createCertificateAuthority, waitFor } from '@herald/test-kit';
+import { startTasks } from '../prepare-workspaces.ts';
+import type { Scenario } from '../run-scenarios.ts';
+import { type Build, createHeraldEnv, startApi, startBenchRedis, startWorker } from '../start-herald.ts';
+import { startReceivers } from '../start-receivers.ts';
+import { type Cell, median, type Table } from '../table.ts';
+import { createTurns, judgeOnce, TARGETS } from '../targets.ts';
+import { readRedisMemory, readResidentMiB, type RedisMemory } from '../usage.ts';
+import { addBareJobs, FAST_RECEIVERS } from './floor.ts';
 
 const FAN_OUT = 10;
 
@@ -145,4 +145,130 @@ function workerTable(name: string, { samples, settledBytes, perSecond }: WorkerM
       `Accepted and delivered at ${Math.round(perSecond)}/s meanwhile. A settled delivery takes ${Math.round(settledBytes)} bytes of Redis while it is kept.`,
     ],
   };
+}
+
+/** A worker's memory after a number of deliveries. */
+type MemorySample = { readonly delivered: number; readonly MiB: number };
+type WorkerMemory = {
+  readonly samples: readonly MemorySample[];
+  /** Bytes of Redis per settled delivery. */
+  readonly settledBytes: number;
+  readonly perSecond: number;
+};
+
+const RECEIVERS_PER_WORKSPACE = 10;
+const TASKS = 1_000;
+const SAMPLE_EVERY_MS = 250;
+const DEADLINE_MS = 3_600_000;
+/** Deliveries that are accepted ahead of the worker, so that they don't pile up. */
+const PORTION = 20_000;
+
+/** A single worker sends deliveries while they are accepted. */
+async function measureWorkerMemory(count: number, build: Build, say: (line: string) => void): Promise<WorkerMemory> {
+  const ca = await createCertificateAuthority();
+  await using redis = await startBenchRedis();
+  await using receivers = await startReceivers({ ca, behaviours: new Array(FAST_RECEIVERS).fill('ok') as 'ok'[] });
+  await using env = await createHeraldEnv(redis.url, ca, build);
+  await using api = await startApi({ env });
+  await using tasks = await startTasks({ apiPort: api.port, env, origins: receivers.origins, tasks: TASKS });
+  await using worker = await startWorker({ env });
+  const before = await readRedisMemory(redis.url);
+  const samples: MemorySample[] = [];
+  const stopped = new AbortController();
+  const sampling = (async () => {
+    while (!stopped.signal.aborted) {
+      samples.push({ delivered: await receivers.count(), MiB: readResidentMiB(worker.pid) });
+      await pause(SAMPLE_EVERY_MS);
+    }
+  })();
+  const startedAt = performance.now();
+  const arrive = (least: number) =>
+    waitFor('deliveries', receivers.count, { until: (seen) => seen >= least, deadlineMs: DEADLINE_MS });
+  try {
+    for (let accepted = 0; accepted < count;) {
+      const portion = Math.min(PORTION, count - accepted);
+      await tasks.checkIn(Math.ceil(portion / RECEIVERS_PER_WORKSPACE));
+      accepted += portion;
+      await arrive(Math.min(count, accepted - PORTION / 2));
+      const isTenth = Math.floor((accepted * 10) / count) > Math.floor(((accepted - portion) * 10) / count);
+      if (isTenth) say(`${accepted} of ${count} accepted, worker at ${Math.round(readResidentMiB(worker.pid))} MiB`);
+    }
+    await arrive(count);
+  } finally {
+    stopped.abort();
+    await sampling;
+  }
+  const perSecond = count / ((performance.now() - startedAt) / 1_000);
+  await worker.stop(); // the last records are written
+  const after = await readRedisMemory(redis.url);
+  return { samples, settledBytes: (after.usedBytes - before.usedBytes) / count, perSecond };
+}
+
+const ARRIVED_WITHIN_MS = 600_000;
+
+type RedisBytes = {
+  readonly deliveries: number;
+  /** Memory of an empty Herald with its Tasks, with everything accepted, and with everything sent and kept. */
+  readonly before: RedisMemory;
+  readonly pending: RedisMemory;
+  readonly settled: RedisMemory;
+  /** Redis memory per delivery in bytes, its part of the transition included. */
+  readonly pendingBytes: number;
+  readonly settledBytes: number;
+};
+
+/** Accepts deliveries while no worker runs, and then sends each with one attempt. */
+async function measureRedisBytes(fanOut: number, count: number, build: Build): Promise<RedisBytes> {
+  const ca = await createCertificateAuthority();
+  await using redis = await startBenchRedis();
+  await using receivers = await startReceivers({ ca, behaviours: new Array(fanOut).fill('ok') as 'ok'[] });
+  await using env = await createHeraldEnv(redis.url, ca, build);
+  await using api = await startApi({ env });
+  await using tasks = await startTasks({ apiPort: api.port, env, origins: receivers.origins, tasks: TASKS });
+  const before = await readRedisMemory(redis.url);
+  const transitions = Math.ceil(count / fanOut);
+  const deliveries = transitions * fanOut;
+  await tasks.checkIn(transitions);
+  const pending = await readRedisMemory(redis.url);
+  await using worker = await startWorker({ env });
+  await waitFor('all deliveries', receivers.count, {
+    until: (seen) => seen >= deliveries,
+    deadlineMs: ARRIVED_WITHIN_MS,
+  });
+  await worker.stop(); // the last records are written
+  const settled = await readRedisMemory(redis.url);
+  const bytesOf = ({ usedBytes }: RedisMemory) => (usedBytes - before.usedBytes) / deliveries;
+  return { deliveries, before, pending, settled, pendingBytes: bytesOf(pending), settledBytes: bytesOf(settled) };
+}
+
+/**
+ * Splits the bytes of a delivery into its own and those of its transition, with the body. At fan-out n a delivery has
+ * the n-th part of its transition, so two fan-outs give both figures, for any layout of the data.
+ */
+export function besideShared(alone: number, many: number, fanOut: number): number {
+  return (fanOut * many - alone) / (fanOut - 1);
+}
+
+/** MiB near the end of a tenth of all deliveries. */
+type TenthOfMemory = {
+  /** Deliveries at its end. */
+  readonly delivered: number;
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+};
+
+/** Uses the second half of each tenth: close to its end, and longer than a garbage collection. */
+export function memoryByTenth(samples: readonly MemorySample[], count: number): TenthOfMemory[] {
+  return Array.from({ length: 10 }, (_, index) => {
+    const end = ((index + 1) / 10) * count;
+    const start = end - count / 20;
+    const sizes = samples.filter(({ delivered }) => delivered > start && delivered <= end).map(({ MiB }) => MiB);
+    return {
+      delivered: Math.round(end),
+      median: median(sizes),
+      least: sizes.length > 0 ? Math.min(...sizes) : NaN,
+      most: sizes.length > 0 ? Math.max(...sizes) : NaN,
+    };
+  });
 }

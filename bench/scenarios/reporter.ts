@@ -1,9 +1,8 @@
 import { createExecutorClient, createReporter, type Transition } from '@herald/client';
-import { checkIn, reportInBatches, type ReportedItem } from '../executor.ts';
-import { withApi, type PreparedApi } from '../measure-accept.ts';
-import type { Scenario } from '../scenario.ts';
-import { median } from '../statistics.ts';
-import type { Cell } from '../table.ts';
+import { checkIn, reportInBatches, type ReportedItem } from '../clients.ts';
+import { withApi, type PreparedApi } from './accept.ts';
+import type { Scenario } from '../run-scenarios.ts';
+import { type Cell, median } from '../table.ts';
 
 /** As a reporter sends them. */
 const BATCH = 500;

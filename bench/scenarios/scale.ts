@@ -1,10 +1,9 @@
-import { BATCH, CONNECTIONS, measureBatches, withApi, type Accepted } from '../measure-accept.ts';
-import { measureDrain, planDrain, type Drained } from '../measure-drain.ts';
-import { measureReplicated, type ReplicatedAccept } from '../measure-replicated.ts';
-import type { Scenario } from '../scenario.ts';
-import { BUSY, sizeFor, type DeliveryCosts } from '../size-for.ts';
-import { median } from '../statistics.ts';
-import type { Cell, Table } from '../table.ts';
+import { createCertificateAuthority, type RunningRedisSentinels, startRedisSentinels } from '@herald/test-kit';
+import type { Scenario } from '../run-scenarios.ts';
+import { createHeraldEnv } from '../start-herald.ts';
+import { type Cell, median, type Table } from '../table.ts';
+import { type Accepted, BATCH, CONNECTIONS, measureBatches, measureSingles, withApi, withApiOn } from './accept.ts';
+import { type Drained, measureDrain, planDrain } from './drain.ts';
 
 const WORKERS = [1, 2] as const;
 const FAN_OUTS = [1, 10] as const;
@@ -128,4 +127,49 @@ function medianOf<T>(
   read: (chosen: T) => number,
 ): number {
   return median(rounds.map(choose).flatMap((chosen) => (chosen === undefined ? [] : [read(chosen)])));
+}
+
+type ReplicatedAccept = Readonly<Record<'single' | 'batch', Accepted>>;
+
+/** Accepting on a master with a replica and three Sentinels. The CPU of Redis is the master's. */
+async function measureReplicated(minReplicas: 0 | 1, fanOut: number): Promise<ReplicatedAccept> {
+  await using redis = await startRedisSentinels({ appendonly: true });
+  const [master] = redis.servers;
+  if (!master) throw new Error('the Sentinels watch no server');
+  await using env = await createHeraldEnv(master.url, await createCertificateAuthority());
+  const variables = { ...withoutUrl(env.variables), ...watchedBy(redis), REDIS_MIN_REPLICAS: String(minReplicas) };
+  return await withApiOn(master, { ...env, variables }, { fanOut }, async (api) => ({
+    single: await measureSingles(api),
+    batch: await measureBatches(api),
+  }));
+}
+
+/** A url beside Sentinels is refused. */
+function withoutUrl(variables: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => name !== 'REDIS_URL'));
+}
+
+function watchedBy({ ports, masterName }: RunningRedisSentinels): Record<string, string> {
+  const addresses = ports.map((port) => `127.0.0.1:${port}`);
+  return { REDIS_SENTINELS: addresses.join(','), REDIS_SENTINEL_MASTER: masterName };
+}
+
+/** CPU of one delivery, its part of the transition included, in µs. */
+type DeliveryCosts = {
+  readonly apiUs: number;
+  readonly workerUs: number;
+  /** Accepting and sending. */
+  readonly redisUs: number;
+};
+
+/** Numbers of processes: one of Node or of Redis uses one core. */
+type Size = Readonly<Record<'apis' | 'workers' | 'masters', number>>;
+
+/** Mean share of a core that a process may use, which leaves room for peaks. */
+const BUSY = 0.7;
+
+/** The processes of each kind that a rate of deliveries keeps busy. */
+export function sizeFor(perSecond: number, { apiUs, workerUs, redisUs }: DeliveryCosts): Size {
+  const processes = (us: number) => Math.ceil((perSecond * us) / 1_000_000 / BUSY);
+  return { apis: processes(apiUs), workers: processes(workerUs), masters: processes(redisUs) };
 }

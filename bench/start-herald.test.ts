@@ -1,9 +1,8 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findBuildBeside, nodeOptionsOf, programOf } from './builds.ts';
-import { readOptions } from './read-options.ts';
-import { BESIDE_SCENARIOS } from './scenario-names.ts';
+import { BESIDE_SCENARIOS, readOptions } from './options.ts';
+import { findBuildBeside, nodeOptionsOf, programOf } from './start-herald.ts';
 
 let folder: string;
 beforeEach(async () => {

@@ -1,4 +1,9 @@
-import { memoryByTenth } from './memory-by-tenth.ts';
+import { besideShared, memoryByTenth } from './memory.ts';
+
+test('what ten deliveries share is told from what each takes by itself', () => {
+  const [own, shared] = [400, 600];
+  expect(besideShared(own + shared, own + shared / 10, 10)).toBeCloseTo(own);
+});
 
 test('a tenth is told by the samples of its second half', () => {
   const samples = [

@@ -1,4 +1,4 @@
-import { sizeFor } from './size-for.ts';
+import { sizeFor } from './scale.ts';
 
 test('a load needs as many processes as its CPU fills to seven tenths, and never a part of one', () => {
   const costs = { apiUs: 14, workerUs: 420, redisUs: 140 };

@@ -1,6 +1,4 @@
-import { lengthsOf } from './lengths.ts';
-import { readOptions } from './read-options.ts';
-import { SCENARIO_NAMES } from './scenario-names.ts';
+import { lengthsOf, readOptions, SCENARIO_NAMES } from './options.ts';
 
 test('without a name every scenario runs, and the floor within the drain', () => {
   expect(readOptions([]).scenarios).toEqual(SCENARIO_NAMES.filter((name) => name !== 'floor'));
