@@ -115,7 +115,7 @@ export default defineConfig({
     },
     // The kit's default `onError` is the console of whoever installs it.
     { files: ['packages/receiver/src/receiver-options.ts'], rules: { 'no-console': 'off' } },
-    { files: ['scripts/**', 'bench/**', 'chaos/**', 'apps/cli/**'], rules: { 'no-console': 'off' } },
+    { files: ['scripts/**', 'bench/**', 'chaos/**', 'examples/**', 'apps/cli/**'], rules: { 'no-console': 'off' } },
     {
       // JavaScript has no types to go by, and nothing else that finds what isn't there.
       files: ['**/*.{js,cjs}'],

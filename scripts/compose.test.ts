@@ -1,5 +1,5 @@
 import { VARIABLES } from '@herald/config/variables';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
@@ -161,4 +161,22 @@ test('monitoring is a profile, and scrapes both processes at the ports that thei
   expect(services.alertmanager?.tmpfs).toContain(address?.replace(/\/[^/]+$/, ''));
   // The alerts and the dashboard know processes by their job.
   expect(jobs.every(({ job_name: job }) => job.startsWith('herald'))).toBe(true);
+});
+
+test('the examples beside it run files that are there, with variables that these read and the file asks for', () => {
+  const text = read('examples/compose.yaml');
+  const examples = (parse(text, { merge: true }) as { services: Record<string, Service> }).services;
+  expect(Object.keys(examples)).toEqual(['receiver', 'listen', 'executor']);
+  expect(Object.keys(examples).filter((name) => name in services)).toEqual([]);
+  for (const { command = [], environment = {} } of Object.values(examples)) {
+    const file = command[1] ?? '';
+    expect([file, existsSync(join(ROOT, file))]).toEqual([file, true]);
+    // The kit's program is bundled from several files; its variables are those of its usage.
+    const source = file.startsWith('examples/') ? read(file) : read('packages/receiver/src/cli/main.ts');
+    expect(Object.keys(environment).filter((name) => !source.includes(name))).toEqual([]);
+  }
+  const [head = ''] = text.split('\nx-example');
+  const wanted = [...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name);
+  expect(wanted.length).toBe(3);
+  expect(wanted.filter((name) => !head.includes(`export ${name}=`))).toEqual([]);
 });

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { FOLLOWED_ALONE, FOLLOWED_BESIDE_START } from './followed-pages.ts';
+import { FOLLOWED_ALONE, FOLLOWED_BESIDE_START, FOLLOWED_WITH_PYTHON } from './followed-pages.ts';
 import { readBlocks, type Block } from './read-blocks.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 // The packages' own pages have tests of their own, such as tests/e2e/receiver-kit.
-const PAGES = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT }).sort();
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: ROOT }).sort();
 const BLOCKS = PAGES.flatMap(readBlocks);
-const FOLLOWED = [...FOLLOWED_BESIDE_START, ...FOLLOWED_ALONE];
+const FOLLOWED = [...FOLLOWED_BESIDE_START, ...Object.keys(FOLLOWED_WITH_PYTHON), ...FOLLOWED_ALONE];
 
 function checkShell(text: string): void {
   const { status, stderr } = spawnSync('bash', ['-n'], { input: text, encoding: 'utf8' });

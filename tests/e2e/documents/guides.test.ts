@@ -1,21 +1,30 @@
 import { findExecutable, freePort, startProcess, type RunningProcess } from '@herald/test-kit';
+import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FOLLOWED_ALONE, FOLLOWED_BESIDE_START } from '../../../scripts/documents/followed-pages.ts';
+import {
+  FOLLOWED_ALONE,
+  FOLLOWED_BESIDE_START,
+  FOLLOWED_WITH_PYTHON,
+} from '../../../scripts/documents/followed-pages.ts';
 import { followGuide, isPrinted } from './follow-guide.ts';
 import { startShell } from './start-shell.ts';
 
 import.meta.jest.setTimeout(180_000);
 
 const ROOT = join(import.meta.dirname, '../../..');
-const PORTS_OF_PAGES = ['8080', '8081', '8082', '3443', '3444', '6390'];
+const PORTS_OF_PAGES = ['8080', '8081', '8082', '3000', '3001', '3443', '3444', '6390'];
 
 /** `describe` where these programs are, as they are in CI. */
 const describeWith = (...programs: string[]) =>
   programs.every((name) => findExecutable(name) !== undefined) ? describe : describe.skip;
 const describeWithTools = describeWith('bash', 'curl', 'openssl');
 const describeWithRedis = describeWith('bash', 'curl', 'openssl', 'redis-server', 'redis-cli');
+
+/** Whether Python has what a page needs. */
+const hasModules = ([, modules]: [page: string, modules: string]) =>
+  spawnSync('python3', ['-c', `import ${modules}`], { stdio: 'ignore' }).status === 0;
 
 let folder: string;
 let ports: readonly [page: string, here: string][];
@@ -48,11 +57,17 @@ describeWithTools('beside the service of npm start', () => {
   });
   afterAll(() => service.stop());
 
-  test.each(FOLLOWED_BESIDE_START)('every command of %s succeeds, and prints what the page says', async (page) => {
+  const here = Object.entries(FOLLOWED_WITH_PYTHON).filter(hasModules);
+  const pages = [...FOLLOWED_BESIDE_START, ...here.map(([page]) => page)];
+  test.each(pages)('every command of %s succeeds, and prints what the page says', async (page) => {
     await using shell = startShell(folder, env());
     expect(await followGuide(page, shell, adapt)).toEqual([]);
   });
 });
+
+for (const [page, modules] of Object.entries(FOLLOWED_WITH_PYTHON).filter((each) => !hasModules(each))) {
+  test.todo(`the commands of ${page}, which are not typed: python3 with ${modules} is not on the PATH`);
+}
 
 describeWithRedis('on a machine of its own', () => {
   test.each(FOLLOWED_ALONE)('every command of %s succeeds, and prints what the page says', async (page) => {
