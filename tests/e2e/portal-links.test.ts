@@ -1,4 +1,4 @@
-import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { createConsoleLink } from '../../scripts/local/create-console-link.ts';
 import { auditTrailOf } from '../support/audit-trail-of.ts';
 import { bodyOf } from '../support/http-request.ts';

@@ -1,4 +1,4 @@
-import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { runCli } from '../support/run-cli.ts';
 import { startHerald } from '../support/start-herald.ts';
 

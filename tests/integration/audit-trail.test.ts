@@ -1,4 +1,4 @@
-import { createAuditTrail, type AuditTrail, type NewAuditEntry } from '@herald/store/audit/audit-trail';
+import { createAuditTrail, type AuditTrail, type NewAuditEntry } from '@herald/store/access/audit-trail';
 import { newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 const LENGTH = 100;

@@ -1,6 +1,6 @@
 import { UnavailableError } from '@herald/core';
-import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import { createIdempotencyStore } from '@herald/store/idempotency/idempotency-store';
+import { createApiKeyStore } from '@herald/store/access/api-key-store';
+import { createIdempotencyStore } from '@herald/store/access/idempotency-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createAwaitReplication, type AwaitReplication } from '@herald/store/scripts/await-replication';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';

@@ -11,7 +11,7 @@ import { proxyGateRules } from '@herald/egress/create-proxy';
 import { createHistoryAccess } from '@herald/history/access/create-history-access';
 import { createHistoryPool } from '@herald/history/pool/create-history-pool';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
-import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';

@@ -4,7 +4,7 @@ import {
   type IdempotencyStore,
   type KeptAnswer,
   type RequestName,
-} from '@herald/store/idempotency/idempotency-store';
+} from '@herald/store/access/idempotency-store';
 import { randomBytes } from 'node:crypto';
 import { dumpRedis, toText } from '../support/redis-dump.ts';
 import { startStores, type Stores } from '../support/start-stores.ts';

@@ -1,7 +1,7 @@
 import { deliveryIdOf, ListenerLimitReachedError } from '@herald/core';
 import type { Logger } from '@herald/runtime/log/logger';
 import { createMetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
-import { createApiKeyStore, type NewApiKey } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore, type NewApiKey } from '@herald/store/access/api-key-store';
 import { createFollow, publishListened } from '@herald/store/listening/listen-channel';
 import { createListenerStore, LISTENER_LIMIT } from '@herald/store/listening/listener-store';
 import { isListened } from '@herald/store/keyspace/subscription-version';

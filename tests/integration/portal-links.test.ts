@@ -1,11 +1,11 @@
-import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import {
   createPortalLinkStore,
   PORTAL_LINK_LIMIT,
   type NewPortalLink,
   type PortalLink,
-} from '@herald/store/portal-links/portal-link-store';
+} from '@herald/store/access/portal-link-store';
 import { dumpRedis, toText } from '../support/redis-dump.ts';
 import { newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 

@@ -1,4 +1,4 @@
-import { createAuditTrail, type AuditTrail } from '@herald/store/audit/audit-trail';
+import { createAuditTrail, type AuditTrail } from '@herald/store/access/audit-trail';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 

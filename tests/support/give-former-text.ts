@@ -1,7 +1,7 @@
-import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import { digestApiKey, newPortalToken } from '../../packages/store/src/api-keys/api-key-text.ts';
+import { digestApiKey, newPortalToken } from '../../packages/store/src/access/api-key-store.ts';
 
 /** Gives a key a text as releases up to 0.2.0 make and know them: without its id. Returns that text. */
 export async function giveFormerText(redis: RedisClient, keyId: string): Promise<string> {

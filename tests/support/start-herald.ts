@@ -1,5 +1,5 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
-import { createApiKeyStore, type Scope } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore, type Scope } from '@herald/store/access/api-key-store';
 import {
   startReceiver,
   waitFor,

@@ -7,7 +7,7 @@ import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 import type { Finding } from '@herald/runtime/findings/finding';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { AuditHistory } from '@herald/store/audit/audit-trail';
+import type { AuditHistory } from '@herald/store/access/audit-trail';
 import type { ErasableHistory } from '@herald/store/erasing/payload-eraser';
 import { historyAway } from '@herald/store/moving/history-mark';
 

@@ -1,7 +1,7 @@
 import { EVENT_NAMES } from '@herald/core';
 import { createCounter } from '@herald/runtime/metrics/create-counter';
 import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
-import type { ApiKey } from '@herald/store/api-keys/api-key-store';
+import type { ApiKey } from '@herald/store/access/api-key-store';
 import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import { createRedisMetrics } from '@herald/store/redis/create-redis-metrics';
 import { createDataMetrics } from '@herald/store/shards/create-data-metrics';

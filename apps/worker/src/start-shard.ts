@@ -1,5 +1,5 @@
 import { createRetryPolicy } from '@herald/core';
-import { createAuditFollower } from '@herald/store/audit/audit-follower';
+import { createAuditFollower } from '@herald/store/access/audit-trail';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createPurgeStore } from '@herald/store/purges/purge-store';

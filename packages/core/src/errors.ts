@@ -267,3 +267,13 @@ export class HistoryUnavailableError extends DomainError {
     super('the history of deliveries cannot be reached now; try again, or ask for newer ones');
   }
 }
+
+/** What history answers. Undefined when it is away, if what Redis has is an answer too. */
+export async function whileAvailable<T>(answer: Promise<T>, hasSome: boolean): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (hasSome && error instanceof HistoryUnavailableError) return undefined;
+    throw error;
+  }
+}

@@ -1,6 +1,6 @@
 -- The audit trail: who changed what. Rows are deleted by age, in small steps.
 CREATE TABLE herald.audit (
-  -- Its order is that of time; see packages/store/src/audit/audit-trail.ts.
+  -- Its order is that of time; see packages/store/src/access/audit-trail.ts.
   id text COLLATE "C" PRIMARY KEY,
   -- A key, a portal link, operator or cli.
   by text COLLATE "C" NOT NULL,

@@ -1,6 +1,5 @@
 import { callbackIdOf } from '@herald/core';
-import { createAuditFollower } from '@herald/store/audit/audit-follower';
-import { createAuditTrail, type AuditEntry } from '@herald/store/audit/audit-trail';
+import { createAuditFollower, createAuditTrail, type AuditEntry } from '@herald/store/access/audit-trail';
 import { createKeyspace, createShardKeys } from '@herald/store/keyspace/keys';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { startPostgres, waitFor } from '@herald/test-kit';

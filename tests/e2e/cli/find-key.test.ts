@@ -1,5 +1,5 @@
-import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import { newApiKey } from '../../../packages/store/src/api-keys/api-key-text.ts';
+import { createApiKeyStore } from '@herald/store/access/api-key-store';
+import { newApiKey } from '../../../packages/store/src/access/api-key-store.ts';
 import { auditTrailOf } from '../../support/audit-trail-of.ts';
 import { giveFormerText } from '../../support/give-former-text.ts';
 import { bodyOf } from '../../support/http-request.ts';

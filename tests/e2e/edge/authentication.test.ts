@@ -1,4 +1,4 @@
-import { createApiKeyStore, type ApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore, type ApiKeyStore } from '@herald/store/access/api-key-store';
 import { waitFor } from '@herald/test-kit';
 import { problemOf } from '../../support/problems.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';

@@ -1,4 +1,4 @@
-import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { waitFor } from '@herald/test-kit';
 import { bodyOf, type RequestOptions } from '../../support/http-request.ts';
 import { sendRawRequests } from '../../support/send-raw-requests.ts';

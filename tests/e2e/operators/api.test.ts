@@ -1,6 +1,6 @@
-import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { createKeyspace } from '@herald/store/keyspace/keys';
-import { createPortalLinkStore } from '@herald/store/portal-links/portal-link-store';
+import { createPortalLinkStore } from '@herald/store/access/portal-link-store';
 import { waitFor } from '@herald/test-kit';
 import { bodyOf, type RequestOptions } from '../../support/http-request.ts';
 import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';

@@ -1,5 +1,5 @@
 import { createExpressHandler, createMemoryStore } from '@herald/receiver';
-import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { freePort, startProcess, waitFor, type RunningProcess } from '@herald/test-kit';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@herald/store/audit/audit-trail';
+import type { AuditEntry } from '@herald/store/access/audit-trail';
 import { waitFor } from '@herald/test-kit';
 import { auditTrailOf } from '../../support/audit-trail-of.ts';
 import { bodyOf } from '../../support/http-request.ts';

@@ -1,6 +1,6 @@
-import { createApiKeyStore, type NewApiKey, type Scope } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore, type NewApiKey, type Scope } from '@herald/store/access/api-key-store';
 import { waitFor } from '@herald/test-kit';
-import { newApiKey } from '../../../packages/store/src/api-keys/api-key-text.ts';
+import { newApiKey } from '../../../packages/store/src/access/api-key-store.ts';
 import { bodyOf, type RequestOptions } from '../../support/http-request.ts';
 import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';
 import type { Herald } from '../../support/start-herald.ts';

@@ -1,4 +1,4 @@
-import type { Scope } from '@herald/store/api-keys/api-key-store';
+import type { Scope } from '@herald/store/access/api-key-store';
 import { document, type OperationObject } from '../../support/openapi-document.ts';
 import { CALLS, type Call } from './operation-table.ts';
 import type { Inhabited } from './scene.ts';

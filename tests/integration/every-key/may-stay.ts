@@ -1,7 +1,7 @@
 import { RECEIVER_LIMIT, REPLAY_LIMIT, TASK_STATUSES } from '@herald/core';
 import type { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import type { KeyKind } from '@herald/store/keyspace/key-name';
-import { BINDING_LIMIT } from '@herald/store/bindings/binding-store';
+import { BINDING_LIMIT } from '@herald/store/access/binding-store';
 import { AUDIT_LENGTH } from '../every-script/process-stores.ts';
 
 export type Kind = KeyKind | keyof typeof GLOBAL_KEYS;

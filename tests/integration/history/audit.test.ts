@@ -3,8 +3,12 @@ import { createAuditTable } from '@herald/history/audit/audit-table';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
 import { createLogger } from '@herald/runtime/log/logger';
-import { createAuditFollower } from '@herald/store/audit/audit-follower';
-import { createAuditTrail, type AuditEntry, type AuditTrail } from '@herald/store/audit/audit-trail';
+import {
+  createAuditFollower,
+  createAuditTrail,
+  type AuditEntry,
+  type AuditTrail,
+} from '@herald/store/access/audit-trail';
 import { copyEntries, logEntries } from '../../../apps/worker/src/audit/follow-trail.ts';
 import { startHistory, type History } from '../../support/start-history.ts';
 import { startStores, type Stores } from '../../support/start-stores.ts';

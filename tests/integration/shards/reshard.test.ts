@@ -1,6 +1,5 @@
 import { DELIVERY_STATUSES } from '@herald/core';
-import { createAuditFollower } from '@herald/store/audit/audit-follower';
-import { createAuditTrail } from '@herald/store/audit/audit-trail';
+import { createAuditFollower, createAuditTrail } from '@herald/store/access/audit-trail';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
@@ -9,7 +8,7 @@ import { createFindGroups } from '@herald/store/endpoints/find-groups';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { createHistoryMark } from '@herald/store/moving/history-mark';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
-import { createPortalLinkStore, type PortalLink } from '@herald/store/portal-links/portal-link-store';
+import { createPortalLinkStore, type PortalLink } from '@herald/store/access/portal-link-store';
 import { createReplayStore } from '@herald/store/replays/replay-store';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';

@@ -9,12 +9,12 @@ import {
   type Task,
 } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
-import { createAuditTrail } from '@herald/store/audit/audit-trail';
+import { createAuditTrail } from '@herald/store/access/audit-trail';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
 import { NOTICE_LUA } from '@herald/store/notices/notice-lua';
-import { createBindingStore } from '@herald/store/bindings/binding-store';
-import { createPortalLinkStore } from '@herald/store/portal-links/portal-link-store';
+import { createBindingStore } from '@herald/store/access/binding-store';
+import { createPortalLinkStore } from '@herald/store/access/portal-link-store';
 import { createReplayStore } from '@herald/store/replays/replay-store';
 import { LAYOUT } from '@herald/store/redis/layout';
 import { newRevision } from '@herald/store/redis/revision';

@@ -1,5 +1,5 @@
 import type { Logger } from '@herald/runtime/log/logger';
-import type { ApiKey } from '@herald/store/api-keys/api-key-store';
+import type { ApiKey } from '@herald/store/access/api-key-store';
 import { createNoteKeyUse } from './judge-access.ts';
 
 const NOW = 1_700_000_000_000;

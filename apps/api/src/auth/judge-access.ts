@@ -1,9 +1,8 @@
 import { UnavailableError } from '@herald/core';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { ApiKey, ApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import { isApiKeyText, isPortalTokenText, looksLikePortalToken } from '@herald/store/api-keys/api-key-text';
-import { PLATFORM_USER } from '@herald/store/audit/audit-trail';
-import type { PortalLink, PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
+import { type ApiKey, type ApiKeyStore, isApiKeyText, isPortalTokenText, looksLikePortalToken } from '@herald/store/access/api-key-store';
+import { PLATFORM_USER } from '@herald/store/access/audit-trail';
+import type { PortalLink, PortalLinkStore } from '@herald/store/access/portal-link-store';
 import type { Request } from 'express';
 import type { Steps } from '../http/create-router.ts';
 import { isForPortalLinks, type Operation, type RouteTable } from '../http/operation.ts';

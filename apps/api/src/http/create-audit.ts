@@ -1,5 +1,5 @@
 import type { Logger } from '@herald/runtime/log/logger';
-import { toAuditLine, type AuditTrail, type NewAuditEntry } from '@herald/store/audit/audit-trail';
+import { toAuditLine, type AuditTrail, type NewAuditEntry } from '@herald/store/access/audit-trail';
 import { addressOf, callerOf, currentRequest, stateOf } from './request-state.ts';
 
 /** A change that the request made which is being answered. */

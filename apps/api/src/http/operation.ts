@@ -1,5 +1,5 @@
 import type { ID_PATTERNS, ProblemCode } from '@herald/core';
-import type { Scope } from '@herald/store/api-keys/api-key-store';
+import type { Scope } from '@herald/store/access/api-key-store';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 

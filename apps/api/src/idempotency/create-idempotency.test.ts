@@ -1,5 +1,5 @@
 import { TaskClosedError, UnavailableError } from '@herald/core';
-import type { IdempotencyStore } from '@herald/store/idempotency/idempotency-store';
+import type { IdempotencyStore } from '@herald/store/access/idempotency-store';
 import { waitFor } from '@herald/test-kit';
 import express, { type RequestHandler } from 'express';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-import type { IdempotencyRecord, IdempotencyStore } from '@herald/store/idempotency/idempotency-store';
+import type { IdempotencyRecord, IdempotencyStore } from '@herald/store/access/idempotency-store';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { Request, RequestHandler, Response } from 'express';
 import { HttpFault } from '../http/problem.ts';

@@ -1,5 +1,5 @@
-import { isApiKeyText } from '@herald/store/api-keys/api-key-text';
-import type { KeptAnswer } from '@herald/store/idempotency/idempotency-store';
+import { isApiKeyText } from '@herald/store/access/api-key-store';
+import type { KeptAnswer } from '@herald/store/access/idempotency-store';
 import type { Response } from 'express';
 
 /** Response header of an answer that comes from an earlier run of the same request. */

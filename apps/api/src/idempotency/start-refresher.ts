@@ -1,4 +1,4 @@
-import type { IdempotencyRecord } from '@herald/store/idempotency/idempotency-store';
+import type { IdempotencyRecord } from '@herald/store/access/idempotency-store';
 import type { Logger } from '@herald/runtime/log/logger';
 
 /** Renews the lease of a record while its request runs, so that no second run starts. Returns its stop function. */

@@ -1,7 +1,7 @@
 import { TaskEventName } from '@herald/core';
-import type { ApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import type { ApiKeyStore } from '@herald/store/access/api-key-store';
 import { LISTENER_LIMIT } from '@herald/store/listening/listener-store';
-import type { PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
+import type { PortalLinkStore } from '@herald/store/access/portal-link-store';
 import { z } from 'zod';
 import { bearerTokenOf } from '../auth/judge-access.ts';
 import { callerOf, workspaceOf } from '../http/request-state.ts';

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ApiConfig } from '@herald/config/api-config';
 import type { OperatorConfig } from '@herald/config/operator-env';
 import type { HistoryReader } from '@herald/core';
-import { type AuditHistory, createAuditTrail } from '@herald/store/audit/audit-trail';
+import { type AuditHistory, createAuditTrail } from '@herald/store/access/audit-trail';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { createGroupView } from '@herald/store/operators/group-view';

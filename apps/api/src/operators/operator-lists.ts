@@ -11,13 +11,7 @@ import {
   ValidationError,
   WorkspaceIdText,
 } from '@herald/core';
-import {
-  type AuditEntry,
-  type AuditPage as PageOfTrail,
-  type AuditTrail,
-  DOER,
-  isAuditId,
-} from '@herald/store/audit/audit-trail';
+import { type AuditEntry, type AuditPage as PageOfTrail, type AuditTrail, DOER, isAuditId } from '@herald/store/access/audit-trail';
 import { workspaceOfOwner } from '@herald/store/keyspace/platform';
 import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import type { createFailedView } from '@herald/store/operators/failed-view';

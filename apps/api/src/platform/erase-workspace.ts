@@ -1,9 +1,9 @@
 import { DomainError, NotFoundError, type ListPlace, type TaskId, type WorkspaceId } from '@herald/core';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { ApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import type { BindingStore } from '@herald/store/bindings/binding-store';
+import type { ApiKeyStore } from '@herald/store/access/api-key-store';
+import type { BindingStore } from '@herald/store/access/binding-store';
 import type { ErasableHistory } from '@herald/store/erasing/payload-eraser';
-import type { PortalLinkStore } from '@herald/store/portal-links/portal-link-store';
+import type { PortalLinkStore } from '@herald/store/access/portal-link-store';
 import type { TaskStore } from '@herald/store/tasks/task-store';
 import type { AcceptTransitions } from '../acceptance/accept-transitions.ts';
 import { logUntold } from '../portal-links/manage-portal-links.ts';

@@ -1,8 +1,8 @@
 import { BindingLimitReachedError, CreateTask, KeyLimitReachedError, NotFoundError } from '@herald/core';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { ApiKeyStore } from '@herald/store/api-keys/api-key-store';
-import { BINDING_LIMIT, type BindingStore } from '@herald/store/bindings/binding-store';
-import { PORTAL_LINK_LIMIT } from '@herald/store/portal-links/portal-link-store';
+import type { ApiKeyStore } from '@herald/store/access/api-key-store';
+import { BINDING_LIMIT, type BindingStore } from '@herald/store/access/binding-store';
+import { PORTAL_LINK_LIMIT } from '@herald/store/access/portal-link-store';
 import { callerOf, stateOf } from '../http/request-state.ts';
 import {
   CreatePortalLink,

@@ -1,6 +1,6 @@
 import { ApiKeyIdText, plainText, WorkspaceIdText } from '@herald/core';
-import type { ApiKey } from '@herald/store/api-keys/api-key-store';
-import type { Binding } from '@herald/store/bindings/binding-store';
+import type { ApiKey } from '@herald/store/access/api-key-store';
+import type { Binding } from '@herald/store/access/binding-store';
 import { z } from 'zod';
 import { ShownOnce } from '../http/rotated-secret.ts';
 import { TimeText, toTime } from '../http/to-time.ts';

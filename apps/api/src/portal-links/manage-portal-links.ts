@@ -4,14 +4,7 @@ import type { Logger } from '@herald/runtime/log/logger';
 import { createActivityReader } from '@herald/store/activity/activity-reader';
 import type { Keyspace } from '@herald/store/keyspace/keys';
 import { createSearch } from '@herald/store/operators/search';
-import {
-  createPortalLinkStore,
-  makerOf,
-  type NewPortalLink,
-  PORTAL_LINK_LIMIT,
-  type PortalLink,
-  type PortalLinkStore,
-} from '@herald/store/portal-links/portal-link-store';
+import { createPortalLinkStore, makerOf, type NewPortalLink, PORTAL_LINK_LIMIT, type PortalLink, type PortalLinkStore } from '@herald/store/access/portal-link-store';
 import type { ReplicatedStoreDeps } from '@herald/store/scripts/replicated-script';
 import { createStatsReader } from '@herald/store/stats/stats-reader';
 import { z } from 'zod';

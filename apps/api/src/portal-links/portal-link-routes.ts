@@ -1,5 +1,5 @@
-import { SCOPES } from '@herald/store/api-keys/api-key-store';
-import { PORTAL_LINK_LIMIT } from '@herald/store/portal-links/portal-link-store';
+import { SCOPES } from '@herald/store/access/api-key-store';
+import { PORTAL_LINK_LIMIT } from '@herald/store/access/portal-link-store';
 import { z } from 'zod';
 import { type KeyedRouteTable, operation, type RouteTable } from '../http/operation.ts';
 import { callerOf, workspaceOf } from '../http/request-state.ts';

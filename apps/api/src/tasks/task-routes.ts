@@ -18,7 +18,7 @@ import {
   type TransitionReport,
   type WorkspaceId,
 } from '@herald/core';
-import type { BindingStore } from '@herald/store/bindings/binding-store';
+import type { BindingStore } from '@herald/store/access/binding-store';
 import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { Request, Response } from 'express';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import type { AuditQuery } from '@herald/core';
-import { type AuditEntry, createAuditTrail, DOER } from '@herald/store/audit/audit-trail';
+import { type AuditEntry, createAuditTrail, DOER } from '@herald/store/access/audit-trail';
 import { Command } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';
 import type { Cell } from '../context/create-output.ts';

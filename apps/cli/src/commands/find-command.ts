@@ -1,8 +1,7 @@
 import { ID_PATTERNS } from '@herald/core';
-import { type ApiKey, createApiKeyStore, type Scope } from '@herald/store/api-keys/api-key-store';
-import { isApiKeyText, isPortalTokenText, keyIdIn } from '@herald/store/api-keys/api-key-text';
-import { type AuditEntry, createAuditTrail } from '@herald/store/audit/audit-trail';
-import { createPortalLinkStore, makerOf, type PortalLink } from '@herald/store/portal-links/portal-link-store';
+import { type ApiKey, createApiKeyStore, type Scope, isApiKeyText, isPortalTokenText, keyIdIn } from '@herald/store/access/api-key-store';
+import { type AuditEntry, createAuditTrail } from '@herald/store/access/audit-trail';
+import { createPortalLinkStore, makerOf, type PortalLink } from '@herald/store/access/portal-link-store';
 import { Command } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';
 import { bad, type Cell, good, toDate } from '../context/create-output.ts';

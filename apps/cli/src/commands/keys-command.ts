@@ -1,5 +1,5 @@
 import { plainText, readDuration } from '@herald/core';
-import { type ApiKey, createApiKeyStore, type Scope } from '@herald/store/api-keys/api-key-store';
+import { type ApiKey, createApiKeyStore, type Scope } from '@herald/store/access/api-key-store';
 import { Command, Option } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';
 import { type Cell, sayUntold, toDate } from '../context/create-output.ts';

@@ -1,5 +1,5 @@
 import type { WorkspaceId } from '@herald/core';
-import { createPortalLinkStore, makerOf, type PortalLink } from '@herald/store/portal-links/portal-link-store';
+import { createPortalLinkStore, makerOf, type PortalLink } from '@herald/store/access/portal-link-store';
 import { Command } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';
 import { type Cell, sayUntold } from '../context/create-output.ts';

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { DomainError, ReceiverDisabledError, ReceiverLockedError } from '@herald/core';
 import { ConfigError } from '@herald/runtime/env/env';
-import { createAuditTrail, type NewAuditEntry } from '@herald/store/audit/audit-trail';
+import { createAuditTrail, type NewAuditEntry } from '@herald/store/access/audit-trail';
 import { createKeyspace } from '@herald/store/keyspace/keys';
 import { RedisUnreachableError } from '@herald/store/redis/connect-redis';
 import { isRedisRefusal, isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';

@@ -1,6 +1,5 @@
 import { ConfigError } from '@herald/runtime/env/env';
-import type { AuditFollowing } from '@herald/store/audit/audit-follower';
-import { APPEND_ENTRY_LUA, type AuditEntry, ownerOf, readAuditRow, trailOf } from '@herald/store/audit/audit-trail';
+import { type AuditFollowing, APPEND_ENTRY_LUA, type AuditEntry, ownerOf, readAuditRow, trailOf } from '@herald/store/access/audit-trail';
 import { createShardKeys, GLOBAL_KEYS, type ShardKeys } from '@herald/store/keyspace/keys';
 import { SHARD_TAGS } from '@herald/store/keyspace/shards';
 import type { RedisClient } from '@herald/store/redis/connect-redis';

@@ -1,7 +1,6 @@
 import type { AuditTable } from '@herald/history/audit/audit-table';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { AuditFollower } from '@herald/store/audit/audit-follower';
-import { toAuditLine } from '@herald/store/audit/audit-trail';
+import { toAuditLine, type AuditFollower } from '@herald/store/access/audit-trail';
 
 /** Entries in one step. */
 const BATCH = 200;

@@ -1,5 +1,5 @@
 import { judgeHistoryError } from '@herald/history/errors/history-errors';
-import { createAuditFollower } from '@herald/store/audit/audit-follower';
+import { createAuditFollower } from '@herald/store/access/audit-trail';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { shortenRetention } from '@herald/store/deliveries/drop-deliveries';
 import { createMoveStore } from '@herald/store/moving/move-store';

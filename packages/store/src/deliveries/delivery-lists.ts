@@ -11,6 +11,7 @@ import {
   type TaskId,
   type TransitionId,
   type WorkspaceId,
+  whileAvailable,
 } from '@herald/core';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -19,7 +20,6 @@ import { mergeParts, type ListPart } from './list-part.ts';
 import { createLogReader } from '../logs/log-reader.ts';
 import { matches, readPart, type ListEntry, type WorkspaceFilter } from './read-part.ts';
 import { createTaskDeliveries, createTaskReader } from './task-deliveries.ts';
-import { whileAvailable } from './while-available.ts';
 
 export type DeliveryFilter = Omit<ListDeliveries, 'limit' | 'cursor' | 'sinceCursor'>;
 

@@ -7,6 +7,7 @@ import {
   type TransitionId,
   transitionIdOfFact,
   type WorkspaceId,
+  whileAvailable,
 } from '@herald/core';
 import { readFactValue } from '../keyspace/fact-value.ts';
 import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
@@ -14,7 +15,6 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import type { DeliveryReader } from './delivery-reader.ts';
 import { isAfter } from '../logs/log-reader.ts';
 import type { ListEntry } from './read-part.ts';
-import { whileAvailable } from './while-available.ts';
 
 /** A fact of a Task that emitted. Its place in the Task is its sequence. */
 type EmittedFact = { readonly key: string; readonly sequence: number };

@@ -1,6 +1,5 @@
 import { error, warning, type Finding } from '@herald/runtime/findings/finding';
-import { CROWDED_SHARE, RESERVED_SHARE } from './memory-guard.ts';
-import { shareOf, type MasterMemory } from './read-memory.ts';
+import { CROWDED_SHARE, RESERVED_SHARE, shareOf, type MasterMemory } from './read-memory.ts';
 
 const MIB = 1_048_576;
 

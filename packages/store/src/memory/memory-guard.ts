@@ -1,13 +1,9 @@
 import { UnavailableError, WorkspaceFullError, type DomainError, type WorkspaceId } from '@herald/core';
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { readMemory, shareOf } from './read-memory.ts';
+import { CROWDED_SHARE, readMemory, RESERVED_SHARE, shareOf } from './read-memory.ts';
 import type { WorkspaceAccount, WorkspaceAccounts, WorkspaceLimits } from './workspace-accounts.ts';
 
-/** Share of `maxmemory` from which the workspaces that hold the most are refused. */
-export const CROWDED_SHARE = 0.85;
-/** From here on all are: the rest is left for what ends, frees or controls. */
-export const RESERVED_SHARE = 0.95;
 /** Workspaces that are looked at: more than these hold little. */
 const LOOKED_AT = 1_000;
 const LOOK_EVERY_MS = 1_000;

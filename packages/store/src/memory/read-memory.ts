@@ -1,6 +1,11 @@
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readInfo } from '../redis/read-info.ts';
 
+/** Share of `maxmemory` from which the workspaces that hold the most are refused. */
+export const CROWDED_SHARE = 0.85;
+/** From here on all are: the rest is left for what ends, frees or controls. */
+export const RESERVED_SHARE = 0.95;
+
 /** What a master says of its memory. */
 export type MasterMemory = {
   readonly usedBytes: number;

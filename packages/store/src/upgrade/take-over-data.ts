@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ConfigError } from '@herald/runtime/env/env';
 import type { Logger } from '@herald/runtime/log/logger';
-import { enterKeysOfWorkspaces } from '../api-keys/api-key-store.ts';
+import { enterKeysOfWorkspaces } from '../access/api-key-store.ts';
 import { createKeyspace, GLOBAL_KEYS, type ShardKeys } from '../keyspace/keys.ts';
 import { readScoredIds } from '../keyspace/scored-ids.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';

@@ -1,6 +1,6 @@
 import { ConfigError } from '@herald/runtime/env/env';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
-import { createApiKeyStore } from '@herald/store/api-keys/api-key-store';
+import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';

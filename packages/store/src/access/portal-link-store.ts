@@ -1,13 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import type { WorkspaceId } from '@herald/core';
 import { createBoundedMap } from '@herald/runtime/async/bounded-map';
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { ApiKey } from '../api-keys/api-key-store.ts';
-import { digestApiKey, isPortalTokenText, isSameProof, newPortalToken } from '../api-keys/api-key-text.ts';
 import { GLOBAL_KEYS, type Keyspace } from '../keyspace/keys.ts';
 import { tellRevoked, type Told } from '../listening/listen-channel.ts';
 import { demandReplicated } from '../scripts/await-replication.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
+import { digestApiKey, isPortalTokenText, isSameProof, newPortalToken, type ApiKey } from './api-key-store.ts';
 
 /** A link to the console of one workspace. Its token is shown once and never stored. Times are epoch ms. */
 export type PortalLink = {
@@ -64,7 +63,7 @@ function readEntry(member: string): Entry {
   return { id, enteredAt: Number(enteredAt), lookUp };
 }
 
-export type PortalLinkStoreDeps = ReplicatedStoreDeps & {
+type PortalLinkStoreDeps = ReplicatedStoreDeps & {
   readonly keyspace: Keyspace;
   /** Epoch ms. */
   readonly now: () => number;

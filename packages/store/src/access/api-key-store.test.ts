@@ -10,7 +10,7 @@ import {
   looksLikePortalToken,
   newApiKey,
   newPortalToken,
-} from './api-key-text.ts';
+} from './api-key-store.ts';
 
 const ID = 'key_0123456789abcdef';
 /** A key as they were made before texts had an id. */

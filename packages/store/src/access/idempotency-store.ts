@@ -1,11 +1,10 @@
-import { hash } from 'node:crypto';
 import { newSeed, type Seed } from '@herald/core';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import { GLOBAL_KEYS } from '../keyspace/keys.ts';
 import { newRevision } from '../redis/revision.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
 import { defineScript } from '../scripts/script.ts';
-import { ACQUIRE_RECORD_LUA, GIVE_BACK_RECORD_LUA, KEEP_ANSWER_LUA, RENEW_RECORD_LUA } from './idempotency-scripts.ts';
 
 /** The scope of an `Idempotency-Key`. `path` is the concrete one, without a query. */
 export type RequestName = {
@@ -38,12 +37,12 @@ export type IdempotencyRecord = {
 };
 
 /** `conflict`: the key was used for another body. `in_progress`: another run holds the record. */
-export type AcquireReply =
+type AcquireReply =
   | { readonly kind: 'acquired'; readonly record: IdempotencyRecord }
   | { readonly kind: 'answered'; readonly answer: KeptAnswer }
   | { readonly kind: 'conflict' | 'in_progress' };
 
-export type IdempotencyStoreDeps = ReplicatedStoreDeps & {
+type IdempotencyStoreDeps = ReplicatedStoreDeps & {
   readonly now: () => number;
   /** How long a record is held that isn't renewed, in ms. */
   readonly leaseMs: number;
@@ -106,3 +105,65 @@ function digestOf({ apiKeyId, method, path, idempotencyKey }: RequestName): stri
   const text = [apiKeyId, method, path, idempotencyKey].map((part) => `${part.length}:${part}`).join('');
   return hash('sha256', text, 'base64url');
 }
+
+/**
+ * An idempotency record is a hash: `body` (fingerprint), `at` and `random` (the seed of all runs), `token` and `until`
+ * (the present run, and the end of its lease), and `answer` once a run succeeded. Another run may acquire it after
+ * `until`.
+ */
+const ACQUIRE_RECORD_LUA = /* lua */ `
+-- Acquire a request's record under a lease, unless another run holds it or has answered.
+-- KEYS[1] idempotency record (hash)
+-- ARGV[1] token   ARGV[2] fingerprint of the body   ARGV[3] now (ms)   ARGV[4] end of the lease (ms)
+-- ARGV[5] random part of the seed   ARGV[6] time to live (ms)
+-- Returns {'acquired', at, random} (those of the first run) | {'answered', answer} | {'conflict'} | {'in_progress'}.
+local body, at, random, token, ends, answer =
+  unpack(redis.call('HMGET', KEYS[1], 'body', 'at', 'random', 'token', 'until', 'answer'))
+if not body then
+  redis.call('HSET', KEYS[1], 'body', ARGV[2], 'at', ARGV[3], 'random', ARGV[5], 'token', ARGV[1], 'until', ARGV[4])
+  redis.call('PEXPIRE', KEYS[1], ARGV[6])
+  return { 'acquired', ARGV[3], ARGV[5] }
+end
+if body ~= ARGV[2] then return { 'conflict' } end
+if answer then return { 'answered', answer } end
+-- The same token: the client lost the reply and sends the same call again.
+if token ~= ARGV[1] and tonumber(ends) > tonumber(ARGV[3]) then return { 'in_progress' } end
+redis.call('HSET', KEYS[1], 'token', ARGV[1], 'until', ARGV[4])
+return { 'acquired', at, random }
+`;
+
+const RENEW_RECORD_LUA = /* lua */ `#!lua flags=allow-oom
+-- Extend the lease while the request runs.
+-- KEYS[1] idempotency record (hash)
+-- ARGV[1] token   ARGV[2] end of the lease (ms)
+-- Returns 'renewed' | 'lost' (the lease had ended, and the record is gone or another run's).
+if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 'lost' end
+redis.call('HSET', KEYS[1], 'until', ARGV[2])
+return 'renewed'
+`;
+
+const KEEP_ANSWER_LUA = /* lua */ `
+-- Keep the answer of a run that succeeded, unless a newer run has the record.
+-- KEYS[1] idempotency record (hash)
+-- ARGV[1] token   ARGV[2] answer (JSON)   ARGV[3] time to live (ms)
+-- Returns 'kept' | 'lost'.
+if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 'lost' end
+redis.call('HSET', KEYS[1], 'answer', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 'kept'
+`;
+
+const GIVE_BACK_RECORD_LUA = /* lua */ `#!lua flags=allow-oom
+-- End a run that did not succeed. When it changed nothing, the record is deleted. When it may have, the body and the
+-- seed stay: only the same request can run again, and it finds what this run created.
+-- KEYS[1] idempotency record (hash)
+-- ARGV[1] token   ARGV[2] 'nothing' | 'perhaps': what the run changed
+-- Returns 'given_back' | 'lost'.
+if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 'lost' end
+if ARGV[2] == 'nothing' then
+  redis.call('DEL', KEYS[1])
+else
+  redis.call('HSET', KEYS[1], 'token', '', 'until', 0)
+end
+return 'given_back'
+`;

@@ -10,7 +10,7 @@ export const BINDING_LIMIT = 100;
 /** A workspace in which Tasks of another may run (spec section 1). `boundAt`: epoch ms. */
 export type Binding = { readonly executionWorkspaceId: WorkspaceId; readonly boundAt: number };
 
-export type BindingStoreDeps = ReplicatedStoreDeps & {
+type BindingStoreDeps = ReplicatedStoreDeps & {
   readonly keyspace: Keyspace;
   /** Epoch ms. */
   readonly now: () => number;
