@@ -1,4 +1,4 @@
-import type { ShardKeys } from '@herald/store/keyspace/keys';
+import type { ShardKeys } from '@herald/store/keys/keys';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
 
 /** Deliveries, transitions, and entries of logs. */

@@ -1,5 +1,5 @@
 import { EVENT_NAMES } from '@herald/core';
-import type { Keyspace } from '@herald/store/keyspace/keys';
+import type { Keyspace } from '@herald/store/keys/keys';
 import type { Herald } from '../tests/support/start-herald.ts';
 import type { WorkspaceClient } from '../tests/support/workspace-client.ts';
 import type { ChaosTask } from './create-task.ts';

@@ -1,5 +1,5 @@
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
-import { type ShardKeys } from '@herald/store/keyspace/keys';
+import type { ShardKeys } from '@herald/store/keys/keys';
 
 /** A group of a shard's queue. Times are epoch ms, by Redis' clock. */
 export type GroupSeen = {

@@ -1,6 +1,6 @@
 import { readFirstAttempt } from '@herald/store/deliveries/first-attempt';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
-import { type Keyspace, type ShardKeys } from '@herald/store/keyspace/keys';
+import type { Keyspace, ShardKeys } from '@herald/store/keys/keys';
 
 /** Times in ms. */
 export type LoggedAttempt = { readonly at: number; readonly durationMs: number; readonly status?: number };

@@ -1,4 +1,4 @@
-import type { Keyspace } from '@herald/store/keyspace/keys';
+import type { Keyspace } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { AskedReplay } from './ledger.ts';
 

@@ -1,4 +1,4 @@
-import type { Keyspace } from '@herald/store/keyspace/keys';
+import type { Keyspace } from '@herald/store/keys/keys';
 import { askRedis, waitFor, type RunningRedis } from '@herald/test-kit';
 import type { Topology } from '../tests/support/start-topology.ts';
 import { execFile } from 'node:child_process';

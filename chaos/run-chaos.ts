@@ -1,4 +1,4 @@
-import { createKeyspace, type Keyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace, type Keyspace } from '@herald/store/keys/keys';
 import { messageOf } from '@herald/test-kit';
 import { startHerald, type Herald } from '../tests/support/start-herald.ts';
 import { startFleet, type Fleet } from './fleet.ts';

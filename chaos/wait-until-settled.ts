@@ -1,4 +1,4 @@
-import type { Keyspace } from '@herald/store/keyspace/keys';
+import type { Keyspace } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { messageOf, waitFor } from '@herald/test-kit';
 import { readPendingWork } from '../tests/support/delivery-state.ts';

@@ -1,4 +1,4 @@
-import type { Keyspace } from '@herald/store/keyspace/keys';
+import type { Keyspace } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createWaitJudge, type WaitJudge } from './judge-waits.ts';

@@ -5,11 +5,11 @@ import { createPartitions, type Partitions } from '@herald/history/partitions/pa
 import type { HistoryPool } from '@herald/history/pool/create-history-pool';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { writeFirstAttempt } from '@herald/store/deliveries/first-attempt';
-import { createKeyspace, type ShardKeys } from '@herald/store/keyspace/keys';
+import { createKeyspace, type ShardKeys } from '@herald/store/keys/keys';
 import { LOG_LUA } from '@herald/store/logs/segment-lua';
 import { createMoveStore } from '@herald/store/moving/move-store';
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import { createCertificateAuthority, waitFor } from '@herald/test-kit';
 import { moveSettled } from '../../apps/worker/src/moving/move-settled.ts';
 import { atPace, checkIn, DONE, openApiClient, reportBatch, START } from '../clients.ts';

@@ -3,7 +3,7 @@ import { createCompiler } from './create-compiler.ts';
 
 const PATH = 'packages/store/src/redis/random-token.ts';
 /** It imports the first, and so names it in another way. */
-const IMPORTER = 'packages/store/src/redis/revision.ts';
+const IMPORTER = 'packages/store/src/redis/await-replication.ts';
 
 test('the compiler refuses a file for what is changed in it, and takes it as it is on the disk again', () => {
   const compiler = createCompiler([IMPORTER, PATH]);

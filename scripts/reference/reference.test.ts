@@ -18,9 +18,7 @@ test.each(Object.entries(REFERENCE_PAGES))(
 /** The checks whose findings `/readyz` shows. */
 const CHECKS = [
   'packages/store/src/readiness/*.ts',
-  'packages/store/src/clock/clock.ts',
-  'packages/store/src/requirements/{check-role,check-permissions,check-persistence}.ts',
-  'packages/store/src/memory/judge-memory.ts',
+  'packages/store/src/redis/{clock,check-master,check-permissions}.ts',
   'packages/store/src/shards/{data-loss,judge-shards}.ts',
   'packages/store/src/upgrade/{open-shards,find-layout-problem}.ts',
   'apps/worker/src/egress.ts',

@@ -1,5 +1,5 @@
 import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gauge';
-import { addClockGauge } from '@herald/store/clock/add-clock-gauge';
+import { addClockGauge } from '@herald/store/redis/clock';
 import { addFindingGauge } from '@herald/store/readiness/add-finding-gauge';
 import { addServiceGauges } from '@herald/store/service-state/add-service-gauges';
 import { createApiMetrics } from '../../apps/api/src/metrics.ts';

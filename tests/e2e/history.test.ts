@@ -1,4 +1,4 @@
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { createHistoryPool, type HistoryPool } from '@herald/history/pool/create-history-pool';
 import { startPostgres, waitFor, type RunningPostgres } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
-import { readKeyName } from '@herald/store/keyspace/key-name';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
+import { readKeyName } from '@herald/store/keys/key-name';
 import type { Receiver } from '@herald/test-kit';
 import { createDeliveryClient } from '../support/delivery-client.ts';
 import { unpackPreviousRelease, type PreviousRelease } from '../support/previous-release.ts';

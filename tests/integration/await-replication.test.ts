@@ -2,7 +2,7 @@ import { UnavailableError } from '@herald/core';
 import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { createIdempotencyStore } from '@herald/store/access/idempotency-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
-import { createAwaitReplication, type AwaitReplication } from '@herald/store/scripts/await-replication';
+import { createAwaitReplication, type AwaitReplication } from '@herald/store/redis/await-replication';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
 import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 

@@ -15,7 +15,7 @@ import {
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryLog, type DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { WorkspaceFilter } from '@herald/store/deliveries/read-part';
-import { newRevision } from '@herald/store/redis/revision';
+import { newRevision } from '@herald/store/redis/random-token';
 import { REMOVED_LIMIT } from '../../packages/store/src/endpoints/receiver-scripts.ts';
 import { expectTtl } from '../support/expect-ttl.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';

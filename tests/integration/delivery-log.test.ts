@@ -1,7 +1,7 @@
 import type { ListPlace } from '@herald/core';
 import { createLogReader } from '@herald/store/logs/log-reader';
 import { LOG_LUA, SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import fc from 'fast-check';
 import { appendToLog, logEntriesFrom } from '../support/append-to-log.ts';
 import { expectTtl } from '../support/expect-ttl.ts';

@@ -1,8 +1,8 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type Delivery, type DeliveryId } from '@herald/core';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { raiseRetention, shortenRetention } from '@herald/store/deliveries/drop-deliveries';
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
-import { newRevision } from '@herald/store/redis/revision';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
+import { newRevision } from '@herald/store/redis/random-token';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 

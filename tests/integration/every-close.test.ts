@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { globSync, readFileSync } from 'node:fs';
 import { createLogger } from '@herald/runtime/log/logger';
-import { startClock } from '@herald/store/clock/start-clock';
-import { openConnections } from '@herald/store/redis/open-connections';
+import { startClock } from '@herald/store/redis/clock';
+import { openConnections, startHeartbeat } from '@herald/store/redis/open-connections';
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { startMemoryGuard } from '@herald/store/memory/memory-guard';
-import { startHeartbeat } from '@herald/store/redis/heartbeat';
 import { takeUpgradeLease } from '@herald/store/upgrade/take-over-data';
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
 import { startRefresher } from '../../apps/api/src/idempotency/start-refresher.ts';

@@ -12,11 +12,11 @@ import { createHistoryAccess } from '@herald/history/access/create-history-acces
 import { createHistoryPool } from '@herald/history/pool/create-history-pool';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
 import { createApiKeyStore } from '@herald/store/access/api-key-store';
-import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { closeRedis, connectRedis, type ConnectionUse, type RedisClient } from '@herald/store/redis/connect-redis';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import { createLookUpRefresher } from '@herald/store/tasks/look-up-refresher';
 import { createCertificateAuthority, findPostgres, startPostgres, startRedis, waitFor } from '@herald/test-kit';
 import { createDecryptedCache } from '../../apps/worker/src/deliver.ts';

@@ -1,6 +1,6 @@
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
-import { startHeartbeat } from '../../packages/store/src/redis/heartbeat.ts';
+import { startHeartbeat } from '../../packages/store/src/redis/open-connections.ts';
 
 async function start(server: RunningRedis, use: 'request' | 'background', url = server.url) {
   const redis = await connectRedis({ target: { kind: 'single', url }, use, name: 'test', onError: () => undefined });

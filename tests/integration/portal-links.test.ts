@@ -1,5 +1,5 @@
 import { createApiKeyStore } from '@herald/store/access/api-key-store';
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import {
   createPortalLinkStore,
   PORTAL_LINK_LIMIT,

@@ -1,6 +1,6 @@
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
-import { createAwaitReplication } from '@herald/store/scripts/await-replication';
-import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
+import { createAwaitReplication } from '@herald/store/redis/await-replication';
+import { isRedisUnavailable } from '@herald/store/redis/refusal';
 import { askRedis, startRedis, waitFor } from '@herald/test-kit';
 
 const WAIT_MS = 4_000;

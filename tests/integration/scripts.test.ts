@@ -1,4 +1,4 @@
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import { startStores, type Stores } from '../support/start-stores.ts';
 
 const ADD_LUA = `

@@ -18,9 +18,9 @@ import {
   type Emission,
   type TransitionStore,
 } from '@herald/store/transitions/transition-store';
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
-import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
-import { newRevision } from '@herald/store/redis/revision';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
+import { isRedisUnavailable } from '@herald/store/redis/refusal';
+import { newRevision } from '@herald/store/redis/random-token';
 import { findAccountFaults } from './every-script/find-harm.ts';
 import { limitMemory } from '../support/limit-memory.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';

@@ -1,7 +1,6 @@
 import { closeRedis, connectRedis, RedisUnreachableError } from '@herald/store/redis/connect-redis';
-import { checkAccess } from '@herald/store/requirements/check-redis';
-import { demandUsableRedis } from '@herald/store/requirements/demand-usable-redis';
-import { START_CAUSES } from '@herald/store/requirements/open-when-usable';
+import { checkAccess, demandUsableRedis } from '@herald/store/redis/check-redis';
+import { START_CAUSES } from '@herald/store/redis/open-when-usable';
 import { readEnv } from '@herald/runtime/env/env';
 import { SharedEnv } from '@herald/config/shared-env';
 import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';

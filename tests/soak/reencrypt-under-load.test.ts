@@ -1,5 +1,5 @@
 import { callbackIdOf, deliveryIdOf, newTaskId } from '@herald/core';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { createSecretCipher, type SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';

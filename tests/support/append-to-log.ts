@@ -1,6 +1,6 @@
 import { LOG_LUA } from '@herald/store/logs/segment-lua';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 
 const APPEND_LUA = `${LOG_LUA} appendToLog(KEYS[1], ARGV[1], { unpack(ARGV, 2) })`;
 

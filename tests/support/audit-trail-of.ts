@@ -1,5 +1,5 @@
 import { createAuditTrail, type AuditTrail } from '@herald/store/access/audit-trail';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 
 /** The audit trail of a service, to read. */

@@ -7,7 +7,7 @@ import {
   type Endpoint,
   type WorkspaceId,
 } from '@herald/core';
-import { newRevision } from '@herald/store/redis/revision';
+import { newRevision } from '@herald/store/redis/random-token';
 import { buildTask, type Stores } from './start-stores.ts';
 
 export type Target = Endpoint;

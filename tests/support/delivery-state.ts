@@ -1,5 +1,5 @@
 import { readAttempts } from '@herald/store/deliveries/delivery-reader';
-import { createKeyspace, type ShardKeys } from '@herald/store/keyspace/keys';
+import { createKeyspace, type ShardKeys } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { waitFor } from '@herald/test-kit';
 

@@ -1,7 +1,7 @@
 import type { DeliveryId } from '@herald/core';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import type { ShardKeys } from '@herald/store/keyspace/keys';
+import type { ShardKeys } from '@herald/store/keys/keys';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { listKeys } from './start-topology.ts';
 

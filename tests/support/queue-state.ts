@@ -1,5 +1,5 @@
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import type { ShardKeys } from '@herald/store/keyspace/keys';
+import type { ShardKeys } from '@herald/store/keys/keys';
 import { shardKeys } from './delivery-state.ts';
 import { listKeys } from './start-topology.ts';
 

@@ -1,4 +1,4 @@
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { listKeys } from './start-topology.ts';
 

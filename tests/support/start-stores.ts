@@ -1,13 +1,13 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { createDeliveryRetention, type DeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createTestEventStore } from '@herald/store/test-events/test-event-store';
 import { createTransitionStore } from '@herald/store/transitions/transition-store';
-import { newRevision } from '@herald/store/redis/revision';
+import { newRevision } from '@herald/store/redis/random-token';
 import { newReceiverId, newTaskId, type Endpoint, type Task } from '@herald/core';
 import { randomBytes } from 'node:crypto';
 import { createLeases } from './leases.ts';

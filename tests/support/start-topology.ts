@@ -1,7 +1,7 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { readFile } from 'node:fs/promises';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
-import type { RedisTarget } from '@herald/store/server/redis-target';
+import type { RedisTarget } from '@herald/store/redis/redis-target';
 import {
   askRedis,
   startRedis,

@@ -5,7 +5,7 @@ import { createSealHeaders, openHeaders } from '@herald/store/secrets/sealed-hea
 import { createSecretCipher, type SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
 import { reencryptSecrets } from '@herald/store/secrets/reencrypt-secrets';
 import type { RedisClient } from '@herald/store/redis/connect-redis';

@@ -5,8 +5,7 @@ import { type RunningProcess, runProcess } from '@herald/runtime/lifecycle/run-p
 import { createLogger, type Logger } from '@herald/runtime/log/logger';
 import { type AddressVariables, listen, type ListenAddress } from '@herald/runtime/net/listen';
 import { createWaitingView } from '@herald/store/readiness/waiting-view';
-import { explainStartFailure } from '@herald/store/redis/explain-start-failure';
-import { openWhenUsable } from '@herald/store/requirements/open-when-usable';
+import { explainStartFailure, openWhenUsable } from '@herald/store/redis/open-when-usable';
 import { openContext } from './context.ts';
 import { createApp, createOperatorApp, createWaitingApp } from './create-app.ts';
 import { closeHttpServer, createHttpServer } from './http/create-http-server.ts';

@@ -3,7 +3,7 @@ import { createCounter } from '@herald/runtime/metrics/create-counter';
 import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import type { ApiKey } from '@herald/store/access/api-key-store';
 import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
-import { createRedisMetrics } from '@herald/store/redis/create-redis-metrics';
+import { createRedisMetrics } from '@herald/store/redis/open-connections';
 import { createDataMetrics } from '@herald/store/shards/create-data-metrics';
 import { Gauge } from '@prometheus-io/client';
 import { createRequestMetrics } from './http/log-requests.ts';

@@ -1,13 +1,13 @@
 import { OwnFaultError } from '@herald/egress/egress-errors';
 import { createGroupBackend } from '@herald/queue/group-backend';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { Clock } from '@herald/store/clock/clock';
+import type { Clock } from '@herald/store/redis/clock';
 import type { LoadReply } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
-import { isTestGroup } from '@herald/store/keyspace/groups';
-import type { ShardKeys } from '@herald/store/keyspace/keys';
+import { isTestGroup } from '@herald/store/keys/groups';
+import type { ShardKeys } from '@herald/store/keys/keys';
 import { BLOCK_LIMIT_MS, type RedisClient } from '@herald/store/redis/connect-redis';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import { Worker } from 'bullmq';
 import type { DeliveryTurn, ProcessVerdict } from './deliver.ts';
 import type { InternalErrorMetrics } from './metrics.ts';

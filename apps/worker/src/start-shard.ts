@@ -7,7 +7,7 @@ import { createReplaySteps } from '@herald/store/replays/replay-steps';
 import { createTestEventStore } from '@herald/store/test-events/test-event-store';
 import { publishTestReply } from '@herald/store/test-events/test-replies';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import type { ShardKeys } from '@herald/store/keyspace/keys';
+import type { ShardKeys } from '@herald/store/keys/keys';
 import { logEntries } from './audit/follow-trail.ts';
 import type { WorkerContext } from './context.ts';
 import type { TurnDeps } from './deliver.ts';

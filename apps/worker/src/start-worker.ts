@@ -1,5 +1,5 @@
 import { createWaitingView } from '@herald/store/readiness/waiting-view';
-import { openWhenUsable } from '@herald/store/requirements/open-when-usable';
+import { openWhenUsable } from '@herald/store/redis/open-when-usable';
 import { addFindingGauge } from '@herald/store/readiness/add-finding-gauge';
 import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { findHistoryNotSet } from '@herald/store/moving/history-mark';
@@ -8,7 +8,7 @@ import { WAIT_CONNECTION } from '@herald/store/service-state/worker-presence';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';
-import type { ShardKeys } from '@herald/store/keyspace/keys';
+import type { ShardKeys } from '@herald/store/keys/keys';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { openContext, type WorkerContext } from './context.ts';
 import { findHistoryProblems } from './history/find-history-problems.ts';

@@ -1,5 +1,5 @@
 import { IntegerText, ParsedText, problemOf, readInteger, readItems } from '@herald/runtime/env/env';
-import type { RedisAccess, RedisAddress, RedisTarget } from '@herald/store/server/redis-target';
+import type { RedisAccess, RedisAddress, RedisTarget } from '@herald/store/redis/redis-target';
 import { z } from 'zod';
 
 const DEFAULT_URL = 'redis://127.0.0.1:6379';

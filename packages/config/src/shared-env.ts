@@ -1,7 +1,7 @@
 import { readDuration } from '@herald/core';
 import { IntegerText, ParsedText, problemOf, readItems } from '@herald/runtime/env/env';
 import { LOG_LEVELS } from '@herald/runtime/log/logger';
-import { SHARD_TAGS } from '@herald/store/keyspace/shards';
+import { SHARD_TAGS } from '@herald/store/keys/keys';
 import { z } from 'zod';
 import { RedisEnv, toRedisTarget } from './redis-env.ts';
 

@@ -1,6 +1,6 @@
 import { callbackIdOf } from '@herald/core';
 import { createAuditFollower, createAuditTrail, type AuditEntry } from '@herald/store/access/audit-trail';
-import { createKeyspace, createShardKeys } from '@herald/store/keyspace/keys';
+import { createKeyspace, createShardKeys } from '@herald/store/keys/keys';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { startPostgres, waitFor } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';

@@ -1,5 +1,5 @@
 import { callbackIdOf, createSigningKey, deliveryIdOf } from '@herald/core';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { launchProcess, waitFor, type Receiver } from '@herald/test-kit';
 import { createDeliveryClient, type DeliveryClient } from '../../support/delivery-client.ts';

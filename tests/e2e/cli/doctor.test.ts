@@ -1,5 +1,5 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { freePort, startRedis, waitFor, type RedisOptions } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { bodyOf } from '../../support/http-request.ts';
 import { limitMemory } from '../../support/limit-memory.ts';
 import { scrape } from '../../support/metrics.ts';

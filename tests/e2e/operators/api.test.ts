@@ -1,5 +1,5 @@
 import { createApiKeyStore } from '@herald/store/access/api-key-store';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { createPortalLinkStore } from '@herald/store/access/portal-link-store';
 import { waitFor } from '@herald/test-kit';
 import { bodyOf, type RequestOptions } from '../../support/http-request.ts';

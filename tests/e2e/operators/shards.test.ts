@@ -1,4 +1,4 @@
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { createOperatorClient, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { startHerald } from '../../support/start-herald.ts';

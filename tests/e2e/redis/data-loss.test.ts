@@ -1,4 +1,4 @@
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { waitFor } from '@herald/test-kit';
 import { scrape } from '../../support/metrics.ts';
 import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';

@@ -1,5 +1,5 @@
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { waitFor } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
 import { unpackPreviousRelease } from '../../support/previous-release.ts';

@@ -1,4 +1,4 @@
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { createShardRecordStore } from '@herald/store/shards/shard-record';
 import { launchProcess } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';

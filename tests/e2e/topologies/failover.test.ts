@@ -1,5 +1,5 @@
 import { deliveryIdOf } from '@herald/core';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { waitFor } from '@herald/test-kit';
 import { problemOf } from '../../support/problems.ts';
 import { START } from '../../support/reports.ts';

@@ -1,4 +1,4 @@
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { waitFor } from '@herald/test-kit';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { runApp } from '../../support/run-cli.ts';

@@ -1,5 +1,5 @@
 import { callbackIdOf, deliveryIdOf, newTestTransitionId, type AttemptVerdict } from '@herald/core';
-import { newRevision } from '@herald/store/redis/revision';
+import { newRevision } from '@herald/store/redis/random-token';
 import { ARRIVAL_BINS, ATTEMPT_BINS, failedOf, SHARD_FIELDS } from '@herald/store/stats/attempt-fields';
 import { createStatsReader } from '@herald/store/stats/stats-reader';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';

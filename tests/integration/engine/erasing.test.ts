@@ -10,9 +10,9 @@ import {
 import type { LoadReply } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
-import { writeFactValue } from '@herald/store/keyspace/fact-value';
+import { writeFactValue } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import { newRevision } from '@herald/store/redis/revision';
+import { newRevision } from '@herald/store/redis/random-token';
 import type { RecordChange } from '@herald/store/tasks/task-record';
 import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { findFaults } from '../queue/read-queue.ts';

@@ -9,7 +9,7 @@ import {
   type NoticeEvent,
 } from '@herald/core';
 import { createRandom } from '../../../chaos/random.ts';
-import { newRevision } from '@herald/store/redis/revision';
+import { newRevision } from '@herald/store/redis/random-token';
 import { NOTICE_LUA } from '@herald/store/notices/notice-lua';
 import { createNoticeView } from '@herald/store/operators/notice-view';
 import { buildReceiver, buildTask, newWorkspaceId } from '../../support/start-stores.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
-import { KEY_KINDS, readKeyName } from '@herald/store/keyspace/key-name';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
+import { KEY_KINDS, readKeyName } from '@herald/store/keys/key-name';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { startEngine, type Engine } from '../engine/start-engine.ts';
 import { expire, live } from './live.ts';

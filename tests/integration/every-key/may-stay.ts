@@ -1,6 +1,6 @@
 import { RECEIVER_LIMIT, REPLAY_LIMIT, TASK_STATUSES } from '@herald/core';
-import type { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
-import type { KeyKind } from '@herald/store/keyspace/key-name';
+import type { GLOBAL_KEYS } from '@herald/store/keys/keys';
+import type { KeyKind } from '@herald/store/keys/key-name';
 import { BINDING_LIMIT } from '@herald/store/access/binding-store';
 import { AUDIT_LENGTH } from '../every-script/process-stores.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import { createKeyspace } from '@herald/store/keyspace/keys';
-import { defineScript } from '@herald/store/scripts/script';
+import { createKeyspace } from '@herald/store/keys/keys';
+import { defineScript } from '@herald/store/redis/script';
 import { startRedis } from '@herald/test-kit';
 import { findAccountFaults, findEndedFaults, findHarm } from './find-harm.ts';
 import { findScripts } from './find-scripts.ts';

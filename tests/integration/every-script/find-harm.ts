@@ -1,10 +1,7 @@
 import { deliveryIdOf, isCallbackId, PLATFORM, transitionIdOfFact } from '@herald/core';
-import { createKeyspace, type ShardKeys } from '@herald/store/keyspace/keys';
-import { readKeyName } from '@herald/store/keyspace/key-name';
-import { PLATFORM_OWNER } from '@herald/store/keyspace/platform';
-import { readScoredIds } from '@herald/store/keyspace/scored-ids';
+import { createKeyspace, PLATFORM_OWNER, readFactValue, readScoredIds, type ShardKeys } from '@herald/store/keys/keys';
+import { readKeyName } from '@herald/store/keys/key-name';
 import { COUNTED_TASK_FIELDS } from '@herald/store/keyspace/account-lua';
-import { readFactValue } from '@herald/store/keyspace/fact-value';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { findFaults, idOf, readQueue } from '../queue/read-queue.ts';
 

@@ -19,13 +19,12 @@ const CALLS = [
 ];
 /** Where a script is sent. Only what makes scripts callable does it, and what asks what its user may do. */
 const SENT = /\.eval(?:sha)?\(|'EVAL(?:SHA)?',/;
-const SENDERS = ['packages/store/src/scripts/script.ts', 'packages/store/src/requirements/check-permissions.ts'];
+const SENDERS = ['packages/store/src/redis/script.ts', 'packages/store/src/redis/check-permissions.ts'];
 /** What stands there where the script comes from elsewhere, by file. */
 const PASSED_ON: Readonly<Record<string, readonly string[]>> = {
-  'packages/store/src/scripts/script.ts': ['lua'],
-  'packages/store/src/scripts/replicated-script.ts': ['lua', '`redis.call('],
-  // Those of the library that counts requests; they are its own.
-  'packages/store/src/scripts/script-commands.ts': ['lua'],
+  // Those of the library that counts requests are its own.
+  'packages/store/src/redis/script.ts': ['lua'],
+  'packages/store/src/redis/await-replication.ts': ['lua', '`redis.call('],
 };
 
 /**

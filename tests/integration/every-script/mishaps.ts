@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import { readKeyName } from '@herald/store/keyspace/key-name';
-import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
+import { readKeyName } from '@herald/store/keys/key-name';
+import { isRedisUnavailable } from '@herald/store/redis/refusal';
 import type { RecordedCall } from './record-call.ts';
 import { findDifferences, putBack, readState, type RedisState } from './redis-state.ts';
 import type { MovingSlot } from './start-moving-slot.ts';

@@ -1,4 +1,4 @@
-import { createKeyspace, type Keyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace, type Keyspace } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createActivityReader } from '@herald/store/activity/activity-reader';
 import { createAuditFollower, createAuditTrail } from '@herald/store/access/audit-trail';
@@ -27,7 +27,7 @@ import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createTestEventStore } from '@herald/store/test-events/test-event-store';
 import { createTransitionStore } from '@herald/store/transitions/transition-store';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import { createBoardQueue } from '@herald/queue/board/create-board-queue';
 import { createGroupReader, createQueueStateReader } from '@herald/queue';
 import { createLeases } from '../../../packages/queue/src/worker/leases.ts';

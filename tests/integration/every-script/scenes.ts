@@ -1,13 +1,13 @@
 import { deliveryIdOf, newTestTransitionId, transitionIdOfFact } from '@herald/core';
 import type { Redis } from 'ioredis';
-import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { dropDeliveries, raiseRetention, shortenRetention } from '@herald/store/deliveries/drop-deliveries';
 import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
 import { findAccountDifferences, mendAccounts } from '@herald/store/memory/recount-accounts';
 import { countRecords } from '@herald/store/memory/workspace-accounts';
-import { checkPermissions } from '@herald/store/requirements/check-permissions';
-import { checkWrites } from '@herald/store/requirements/check-writes';
+import { checkPermissions } from '@herald/store/redis/check-permissions';
+import { checkWrites } from '@herald/store/redis/check-redis';
 import { enqueuePending } from '@herald/store/shards/enqueue-pending';
 import { takeOverKey, takeUpgradeLease } from '@herald/store/upgrade/take-over-data';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';

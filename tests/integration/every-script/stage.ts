@@ -8,7 +8,7 @@ import {
   type Task,
 } from '@herald/core';
 import type { RecordedAttempt } from '@herald/store/deliveries/delivery-store';
-import { newRevision } from '@herald/store/redis/revision';
+import { newRevision } from '@herald/store/redis/random-token';
 import { LIMIT, startEngine, type Engine, type Receiver } from '../engine/start-engine.ts';
 import { LEASE_MS } from '../../support/leases.ts';
 import { buildReceiver, buildTask, newWorkspaceId } from '../../support/start-stores.ts';

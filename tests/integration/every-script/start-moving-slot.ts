@@ -1,5 +1,5 @@
 import { Cluster, Redis } from 'ioredis';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import { freePort, startRedis, waitFor } from '@herald/test-kit';
 import type { RecordedCall } from './record-call.ts';
 import { putBack, readState, type RedisState, type SavedKey } from './redis-state.ts';

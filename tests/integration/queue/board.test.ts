@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import { createBoardQueue } from '@herald/queue/board/create-board-queue';
 import { UnsupportedError, type BoardJob, type BoardJobs } from '@herald/queue';
 import { dumpRedis } from '../../support/redis-dump.ts';

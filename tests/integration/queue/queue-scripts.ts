@@ -1,4 +1,4 @@
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/scripts/end-scripts.ts';
 import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
 import { createPause } from '../../../packages/queue/src/scripts/pause-script.ts';

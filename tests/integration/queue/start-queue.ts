@@ -1,5 +1,5 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import { createGroupBackend, type GroupBackend, type GroupBackendOptions } from '@herald/queue/group-backend';
 import { createQueueKeys, ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, scoreOf, type JobEnd, type Script } from '@herald/queue';
 import { Worker, type Processor } from 'bullmq';

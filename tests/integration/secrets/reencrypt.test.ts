@@ -1,5 +1,5 @@
 import { createKeyVersionStore } from '@herald/store/key-versions/key-version-store';
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { createEncryptedSecretStore, type EncryptedSecretStore } from '@herald/store/secrets/encrypted-secret-store';
 import { forgetKeyVersion } from '@herald/store/secrets/forget-key-version';
 import { reencryptSecrets } from '@herald/store/secrets/reencrypt-secrets';

@@ -1,6 +1,6 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { ConfigError } from '@herald/runtime/env/env';
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { SEEN_EVERY_MS } from '@herald/store/shards/process-presence';
 import { openShards, type OpenShards } from '@herald/store/upgrade/open-shards';
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';

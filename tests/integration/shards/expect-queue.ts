@@ -1,4 +1,4 @@
-import { createKeyspace } from '@herald/store/keyspace/keys';
+import { createKeyspace } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { placesOf, type FilledWorkspace } from './fill-workspace.ts';
 import { readPlaces } from './read-places.ts';

@@ -5,7 +5,7 @@ import { createDeliveryRetention } from '@herald/store/deliveries/delivery-reten
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createGroupView } from '@herald/store/operators/group-view';
 import { createFindGroups } from '@herald/store/endpoints/find-groups';
-import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { createHistoryMark } from '@herald/store/moving/history-mark';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createPortalLinkStore, type PortalLink } from '@herald/store/access/portal-link-store';

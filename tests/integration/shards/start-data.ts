@@ -11,13 +11,13 @@ import {
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { createAuditTrail } from '@herald/store/access/audit-trail';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
-import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { NOTICE_LUA } from '@herald/store/notices/notice-lua';
 import { createBindingStore } from '@herald/store/access/binding-store';
 import { createPortalLinkStore } from '@herald/store/access/portal-link-store';
 import { createReplayStore } from '@herald/store/replays/replay-store';
-import { LAYOUT } from '@herald/store/redis/layout';
-import { newRevision } from '@herald/store/redis/revision';
+import { LAYOUT } from '@herald/store/keys/layout';
+import { newRevision } from '@herald/store/redis/random-token';
 import { buildReceiver, buildTask, newWorkspaceId, startStores } from '../../support/start-stores.ts';
 
 const KEEP_MS = 7 * 86_400_000;

@@ -1,5 +1,5 @@
-import { createShardKeys } from '@herald/store/keyspace/keys';
-import { defineScript } from '@herald/store/scripts/script';
+import { createShardKeys } from '@herald/store/keys/keys';
+import { defineScript } from '@herald/store/redis/script';
 import { readCounters } from '@herald/store/stats/counter-layout';
 import { STATS_WINDOWS, type StatsWindow } from '@herald/store/stats/stats-window';
 import { COUNT_LUA } from '../../../packages/store/src/stats/count-lua.ts';

@@ -1,6 +1,6 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { createLogger } from '@herald/runtime/log/logger';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import { ENQUEUE_LUA, GROUP_LUA, scoreOf } from '@herald/queue';
 import { startRedis, waitFor } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';

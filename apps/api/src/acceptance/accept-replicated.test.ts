@@ -1,6 +1,6 @@
 import { InvalidTransitionError, newTaskId, type TransitionReport } from '@herald/core';
-import { createKeyspace } from '@herald/store/keyspace/keys';
-import type { WriteProof } from '@herald/store/scripts/await-replication';
+import { createKeyspace } from '@herald/store/keys/keys';
+import type { WriteProof } from '@herald/store/redis/await-replication';
 import { createAcceptReplicated } from './accept-replicated.ts';
 import type { AcceptedTransition } from './accept-transitions.ts';
 

@@ -8,8 +8,8 @@ import {
   type TransitionReport,
   type WorkspaceId,
 } from '@herald/core';
-import type { AwaitReplication } from '@herald/store/scripts/await-replication';
-import type { Keyspace } from '@herald/store/keyspace/keys';
+import type { AwaitReplication } from '@herald/store/redis/await-replication';
+import type { Keyspace } from '@herald/store/keys/keys';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { AcceptedTransition, AcceptTransitions } from './accept-transitions.ts';
 

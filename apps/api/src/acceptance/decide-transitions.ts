@@ -15,7 +15,7 @@ import {
   type TransitionVerdict,
   type WorkspaceId,
 } from '@herald/core';
-import { newRevision } from '@herald/store/redis/revision';
+import { newRevision } from '@herald/store/redis/random-token';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { Emission, Target, TransitionCommit } from '@herald/store/transitions/transition-store';
 import type { LastCheckpoint, TaskRecord } from '@herald/store/tasks/task-record';

@@ -1,7 +1,7 @@
 import type { WorkspaceId } from '@herald/core';
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import type { Request, Response } from 'express';
 import { HungUpError } from './problem.ts';
 import { workspaceOf } from './request-state.ts';

@@ -10,7 +10,7 @@ import {
   type ProblemCode,
   type RequestFaultCode,
 } from '@herald/core';
-import { isRedisUnavailable } from '@herald/store/server/is-redis-unavailable';
+import { isRedisUnavailable } from '@herald/store/redis/refusal';
 import { z } from 'zod';
 
 /** A fault of a request that HTTP itself knows. Foreseen faults of the domain are `DomainError`s. */

@@ -3,7 +3,7 @@ import type { ApiConfig } from '@herald/config/api-config';
 import type { OperatorConfig } from '@herald/config/operator-env';
 import type { HistoryReader } from '@herald/core';
 import { type AuditHistory, createAuditTrail } from '@herald/store/access/audit-trail';
-import type { Keyspace } from '@herald/store/keyspace/keys';
+import type { Keyspace } from '@herald/store/keys/keys';
 import { createFailedView } from '@herald/store/operators/failed-view';
 import { createGroupView } from '@herald/store/operators/group-view';
 import { createMemoryTrend } from '@herald/store/operators/memory-trend';

@@ -12,7 +12,7 @@ import {
   WorkspaceIdText,
 } from '@herald/core';
 import { type AuditEntry, type AuditPage as PageOfTrail, type AuditTrail, DOER, isAuditId } from '@herald/store/access/audit-trail';
-import { workspaceOfOwner } from '@herald/store/keyspace/platform';
+import { workspaceOfOwner } from '@herald/store/keys/keys';
 import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import type { createFailedView } from '@herald/store/operators/failed-view';
 import type { createGroupView, GroupDescription } from '@herald/store/operators/group-view';

@@ -1,5 +1,5 @@
-import { GLOBAL_KEYS } from '@herald/store/keyspace/keys';
-import type { SendScriptCommand } from '@herald/store/scripts/script-commands';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
+import type { SendScriptCommand } from '@herald/store/redis/script';
 import type { RequestHandler } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import { RedisStore, type RedisReply } from 'rate-limit-redis';

@@ -26,7 +26,7 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import type { CanceledByErasure, PayloadEraser } from '@herald/store/erasing/payload-eraser';
-import { newRevision } from '@herald/store/redis/revision';
+import { newRevision } from '@herald/store/redis/random-token';
 import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskCursor, type TaskStore } from '@herald/store/tasks/task-store';

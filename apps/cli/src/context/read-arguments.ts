@@ -1,6 +1,6 @@
 import { ID_PATTERNS, PlatformReason, readDuration, TransitionIdText, WorkspaceIdText } from '@herald/core';
 import { readInteger } from '@herald/runtime/env/env';
-import { SHARD_LIMIT } from '@herald/store/keyspace/shards';
+import { SHARD_LIMIT } from '@herald/store/keys/keys';
 import { InvalidArgumentError } from 'commander';
 
 /** A parser of arguments by the rules that the API has for the same text. */

@@ -1,8 +1,6 @@
 import { type DeliveryId, deliveryIdOf, type EndpointId, groupOf, type WorkspaceId } from '@herald/core';
-import { KEY_KINDS, type KeyName, type KindsOf, readKeyName } from '@herald/store/keyspace/key-name';
-import { createShardKeys, type Keyspace, type ShardKeys } from '@herald/store/keyspace/keys';
-import { readScoredIds } from '@herald/store/keyspace/scored-ids';
-import { SHARD_TAGS } from '@herald/store/keyspace/shards';
+import { KEY_KINDS, type KeyName, type KindsOf, readKeyName } from '@herald/store/keys/key-name';
+import { createShardKeys, type Keyspace, type ShardKeys, readScoredIds, SHARD_TAGS } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { walkKeys } from '@herald/store/redis/walk-keys';
 import type { AwaitCopies } from '@herald/store/shards/await-copies';

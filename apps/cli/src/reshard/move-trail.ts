@@ -1,10 +1,9 @@
 import { ConfigError } from '@herald/runtime/env/env';
 import { type AuditFollowing, APPEND_ENTRY_LUA, type AuditEntry, ownerOf, readAuditRow, trailOf } from '@herald/store/access/audit-trail';
-import { createShardKeys, GLOBAL_KEYS, type ShardKeys } from '@herald/store/keyspace/keys';
-import { SHARD_TAGS } from '@herald/store/keyspace/shards';
+import { createShardKeys, GLOBAL_KEYS, type ShardKeys, SHARD_TAGS } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { randomToken } from '@herald/store/redis/random-token';
-import { defineScript } from '@herald/store/scripts/script';
+import { defineScript } from '@herald/store/redis/script';
 import type { ShardRecordStore } from '@herald/store/shards/shard-record';
 import type { MoveDeps } from './move-records.ts';
 

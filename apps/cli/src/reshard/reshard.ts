@@ -1,12 +1,10 @@
 import { TaskStatus, type WorkspaceId } from '@herald/core';
 import { ConfigError } from '@herald/runtime/env/env';
-import { KEY_KINDS, type KindsOf } from '@herald/store/keyspace/key-name';
-import { createKeyspace, type Keyspace, type ShardKeys } from '@herald/store/keyspace/keys';
-import { readScoredIds } from '@herald/store/keyspace/scored-ids';
-import { SHARD_TAGS } from '@herald/store/keyspace/shards';
+import { KEY_KINDS, type KindsOf } from '@herald/store/keys/key-name';
+import { createKeyspace, type Keyspace, type ShardKeys, readScoredIds, SHARD_TAGS } from '@herald/store/keys/keys';
 import { createHistoryMark } from '@herald/store/moving/history-mark';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import type { AwaitReplication } from '@herald/store/scripts/await-replication';
+import type { AwaitReplication } from '@herald/store/redis/await-replication';
 import { createAwaitCopies } from '@herald/store/shards/await-copies';
 import { enqueuePending } from '@herald/store/shards/enqueue-pending';
 import type { FindRunning } from '@herald/store/shards/find-running';

@@ -1,6 +1,6 @@
 import type { Finding } from '@herald/runtime/findings/finding';
 import { readSettledBacklog } from '@herald/store/backlog/settled-backlog';
-import type { Keyspace } from '@herald/store/keyspace/keys';
+import type { Keyspace } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { HistoryState } from './history-state.ts';
 

@@ -4,7 +4,7 @@ import { createDeliveryRetention } from '@herald/store/deliveries/delivery-reten
 import { shortenRetention } from '@herald/store/deliveries/drop-deliveries';
 import { createMoveStore } from '@herald/store/moving/move-store';
 import { randomToken } from '@herald/store/redis/random-token';
-import type { ShardKeys } from '@herald/store/keyspace/keys';
+import type { ShardKeys } from '@herald/store/keys/keys';
 import { copyEntries } from '../audit/follow-trail.ts';
 import type { WorkerContext } from '../context.ts';
 import { startMaintenance } from '../maintenance.ts';

@@ -1,13 +1,12 @@
 import type { WorkspaceId } from '@herald/core';
 import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { GLOBAL_KEYS } from '../keyspace/keys.ts';
+import { GLOBAL_KEYS } from '../keys/keys.ts';
 import { tellRevoked, type Told } from '../listening/listen-channel.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { demandReplicated } from '../scripts/await-replication.ts';
-import { batchCalls } from '../scripts/batch-calls.ts';
-import type { ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
-import { defineScript } from '../scripts/script.ts';
+import { demandReplicated, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
+import { batchCalls } from '../redis/batch-calls.ts';
+import { defineScript } from '../redis/script.ts';
 
 /**
  * `approvals:any` adds to `tasks`: such a key also resolves what is not `api_resolvable`. `execute` and `platform` are for

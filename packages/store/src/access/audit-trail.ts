@@ -1,11 +1,10 @@
 import { plainText, whileAvailable, type AuditQuery, type WorkspaceId } from '@herald/core';
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
-import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
-import { PLATFORM_OWNER } from '../keyspace/platform.ts';
+import { PLATFORM_OWNER, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
-import { defineScript } from '../scripts/script.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
+import { defineScript } from '../redis/script.ts';
 
 /** Somebody changed something. */
 export type AuditEntry = {

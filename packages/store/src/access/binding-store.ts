@@ -1,8 +1,6 @@
 import type { WorkspaceId } from '@herald/core';
-import type { Keyspace } from '../keyspace/keys.ts';
-import { readScoredIds } from '../keyspace/scored-ids.ts';
-import { demandReplicated } from '../scripts/await-replication.ts';
-import type { ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
+import { readScoredIds, type Keyspace } from '../keys/keys.ts';
+import { demandReplicated, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 
 /** Execution workspaces that one workspace may be bound to. */
 export const BINDING_LIMIT = 100;

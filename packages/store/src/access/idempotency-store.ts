@@ -1,10 +1,10 @@
 import { newSeed, type Seed } from '@herald/core';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { GLOBAL_KEYS } from '../keyspace/keys.ts';
-import { newRevision } from '../redis/revision.ts';
-import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
-import { defineScript } from '../scripts/script.ts';
+import { GLOBAL_KEYS } from '../keys/keys.ts';
+import { newRevision } from '../redis/random-token.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
+import { defineScript } from '../redis/script.ts';
 
 /** The scope of an `Idempotency-Key`. `path` is the concrete one, without a query. */
 export type RequestName = {

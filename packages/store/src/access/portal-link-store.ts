@@ -2,10 +2,9 @@ import type { WorkspaceId } from '@herald/core';
 import { createBoundedMap } from '@herald/runtime/async/bounded-map';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { GLOBAL_KEYS, type Keyspace } from '../keyspace/keys.ts';
+import { GLOBAL_KEYS, type Keyspace } from '../keys/keys.ts';
 import { tellRevoked, type Told } from '../listening/listen-channel.ts';
-import { demandReplicated } from '../scripts/await-replication.ts';
-import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
+import { defineReplicatedScript, demandReplicated, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 import { digestApiKey, isPortalTokenText, isSameProof, newPortalToken, type ApiKey } from './api-key-store.ts';
 
 /** A link to the console of one workspace. Its token is shown once and never stored. Times are epoch ms. */

@@ -1,8 +1,8 @@
 import type { EndpointId, WorkspaceId } from '@herald/core';
 import { z } from 'zod';
-import type { Keyspace } from '../keyspace/keys.ts';
+import type { Keyspace } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { defineScript } from '../scripts/script.ts';
+import { defineScript } from '../redis/script.ts';
 import { READ_ACTIVITY_LUA } from './activity-script.ts';
 
 export type ActivityReaderDeps = { readonly redis: RedisClient; readonly keyspace: Keyspace };

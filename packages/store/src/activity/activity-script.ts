@@ -1,4 +1,4 @@
-import { GROUP_OF_LUA } from '../keyspace/groups.ts';
+import { GROUP_OF_LUA } from '../keys/groups.ts';
 import { SLOTS_AT } from '../stats/counter-layout.ts';
 
 /** What of an endpoint changes with its deliveries, or changes them. The first is whose it is. */

@@ -1,5 +1,4 @@
-import type { ShardKeys } from '../keyspace/keys.ts';
-import { readScoredIds } from '../keyspace/scored-ids.ts';
+import { readScoredIds, type ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 
 /** Added to the score (epoch ms) of what was set aside: it comes behind all that waits. */

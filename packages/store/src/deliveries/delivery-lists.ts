@@ -13,7 +13,7 @@ import {
   type WorkspaceId,
   whileAvailable,
 } from '@herald/core';
-import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import type { Keyspace, ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { DeliveryReader, ListedDelivery } from './delivery-reader.ts';
 import { mergeParts, type ListPart } from './list-part.ts';

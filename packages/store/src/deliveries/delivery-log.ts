@@ -7,8 +7,8 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
-import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
-import type { Keyspace } from '../keyspace/keys.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
+import type { Keyspace } from '../keys/keys.ts';
 import type { RoomDeps } from '../memory/memory-guard.ts';
 import { LimitName, NO_LIMITS } from '../memory/workspace-accounts.ts';
 import { createDeliveryLists } from './delivery-lists.ts';

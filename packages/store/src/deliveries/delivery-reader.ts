@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryId, HistoryReader, PastDelivery, WorkspaceId } from '@herald/core';
-import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import type { Keyspace, ShardKeys } from '../keys/keys.ts';
 import { findWaitingFor } from '../ordering/find-waiting-for.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { readHeaderNames } from '../endpoints/endpoint-record.ts';

@@ -11,11 +11,11 @@ import {
 } from '@herald/core';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { ShardKeys } from '../keyspace/keys.ts';
-import { newRevision } from '../redis/revision.ts';
+import type { ShardKeys } from '../keys/keys.ts';
+import { newRevision } from '../redis/random-token.ts';
 import { fieldsOf } from '../stats/attempt-fields.ts';
-import { batchCalls } from '../scripts/batch-calls.ts';
-import { defineScript, ScriptCommandError } from '../scripts/script.ts';
+import { batchCalls } from '../redis/batch-calls.ts';
+import { defineScript, ScriptCommandError } from '../redis/script.ts';
 import { writeAttempt, type AttemptRecord } from './attempt-record.ts';
 import { readLoadedDelivery, type LoadReply } from './delivery-record.ts';
 import type { DeliveryRetention } from './delivery-retention.ts';

@@ -12,13 +12,12 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
 import { SETTLE_LUA } from './delivery-scripts.ts';
 import type { DeliveryRetention } from './delivery-retention.ts';
-import { GLOBAL_KEYS, type Keyspace, type ShardKeys } from '../keyspace/keys.ts';
-import { PLATFORM_OWNER } from '../keyspace/platform.ts';
+import { GLOBAL_KEYS, PLATFORM_OWNER, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
-import { defineScript } from '../scripts/script.ts';
-import { readKeyName } from '../keyspace/key-name.ts';
+import { defineScript } from '../redis/script.ts';
+import { readKeyName } from '../keys/key-name.ts';
 
 /** Which deliveries an operator means. What is absent is not asked for. */
 export type DropFilter = {

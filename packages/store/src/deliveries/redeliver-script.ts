@@ -1,7 +1,7 @@
 import { PLATFORM } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
-import { GROUP_OF_LUA } from '../keyspace/groups.ts';
+import { GROUP_OF_LUA } from '../keys/groups.ts';
 import { ACCOUNT_LUA, NO_ROOM_LUA, ROOM_LUA } from '../keyspace/account-lua.ts';
 import { ENDED_LUA } from '../logs/ended-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';

@@ -9,8 +9,7 @@ import {
   type WorkspaceId,
   whileAvailable,
 } from '@herald/core';
-import { readFactValue } from '../keyspace/fact-value.ts';
-import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import { readFactValue, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { DeliveryReader } from './delivery-reader.ts';
 import { isAfter } from '../logs/log-reader.ts';

@@ -1,8 +1,8 @@
 import { isCallbackId, taskIdOfCallback, type EndpointId, type WorkspaceId } from '@herald/core';
-import type { Keyspace } from '../keyspace/keys.ts';
-import { newRevision } from '../redis/revision.ts';
-import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
-import type { ScriptArg } from '../scripts/script.ts';
+import type { Keyspace } from '../keys/keys.ts';
+import { newRevision } from '../redis/random-token.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
+import type { ScriptArg } from '../redis/script.ts';
 import { lockArgs, patchArgs, readPatchReply, unlockArgs, type EndpointPatch } from './endpoint-patch.ts';
 import { readEndpoint } from './endpoint-record.ts';
 import { PATCH_CALLBACK_LUA } from './patch-callback-script.ts';

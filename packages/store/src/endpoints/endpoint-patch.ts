@@ -9,11 +9,11 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
-import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
-import type { ScriptArg } from '../scripts/script.ts';
+import { COUNT_KEY_USE_LUA } from '../redis/key-version-scripts.ts';
+import type { ScriptArg } from '../redis/script.ts';
 import { toFields, type EndpointChange, type SealedHeaders } from './endpoint-record.ts';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
-import { GROUP_OF_LUA, NEWEST_LUA } from '../keyspace/groups.ts';
+import { GROUP_OF_LUA, NEWEST_LUA } from '../keys/groups.ts';
 
 /** A patch whose headers are encrypted. */
 export type EndpointPatch = Omit<PatchReceiver, 'headers'> & {

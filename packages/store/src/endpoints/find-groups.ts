@@ -1,8 +1,8 @@
 import type { WorkspaceId } from '@herald/core';
 import { createGroupReader, type GroupState } from '@herald/queue';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keyspace } from '../keyspace/keys.ts';
-import { defineScript } from '../scripts/script.ts';
+import type { Keyspace } from '../keys/keys.ts';
+import { defineScript } from '../redis/script.ts';
 
 export type GroupReadersDeps = { readonly redis: RedisClient; readonly keyspace: Keyspace; readonly now: () => number };
 

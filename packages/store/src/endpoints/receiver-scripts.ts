@@ -1,4 +1,4 @@
-import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
+import { COUNT_KEY_USE_LUA } from '../redis/key-version-scripts.ts';
 import { VERSION_LUA } from './endpoint-record.ts';
 import { PATCH_ENDPOINT_LUA } from './endpoint-patch.ts';
 import { SUBSCRIPTION_VERSION_LUA } from '../keyspace/subscription-version.ts';

@@ -6,10 +6,10 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
-import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
-import type { Keyspace } from '../keyspace/keys.ts';
-import { newRevision } from '../redis/revision.ts';
-import type { ScriptArg } from '../scripts/script.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
+import type { Keyspace } from '../keys/keys.ts';
+import { newRevision } from '../redis/random-token.ts';
+import type { ScriptArg } from '../redis/script.ts';
 import {
   endOverlapArgs,
   lockArgs,

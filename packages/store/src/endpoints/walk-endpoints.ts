@@ -1,7 +1,7 @@
 import type { EndpointId } from '@herald/core';
 import { ConfigError } from '@herald/runtime/env/env';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import type { Keyspace, ShardKeys } from '../keys/keys.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
 import { readEndpoint } from './endpoint-record.ts';
 

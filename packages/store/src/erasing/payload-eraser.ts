@@ -11,9 +11,9 @@ import {
 import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import { readEmittedFacts } from '../deliveries/task-deliveries.ts';
-import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
-import { newRevision } from '../redis/revision.ts';
-import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
+import type { Keyspace, ShardKeys } from '../keys/keys.ts';
+import { newRevision } from '../redis/random-token.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 import { ERASE_ATTEMPTS_LUA } from './erase-attempts-script.ts';
 import { ERASE_TASK_LUA, MARK_ERASED_LUA, NOTE_ERASED_LUA } from './erase-task-script.ts';
 import { ERASE_TRANSITION_LUA } from './erase-transition-script.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
-import { defineScript } from '../scripts/script.ts';
-import { FORGET_KEY_VERSION_LUA, REGISTER_KEY_VERSION_LUA } from '../scripts/key-version-scripts.ts';
+import type { Keyspace, ShardKeys } from '../keys/keys.ts';
+import { defineScript } from '../redis/script.ts';
+import { FORGET_KEY_VERSION_LUA, REGISTER_KEY_VERSION_LUA } from '../redis/key-version-scripts.ts';
 
 /** One key of SECRETS_KEY as a shard knows it. */
 export type KeyVersion = {

@@ -1,9 +1,9 @@
 import type { WorkspaceId } from '@herald/core';
 import { z } from 'zod';
-import type { Keyspace } from '../keyspace/keys.ts';
+import type { Keyspace } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { newRevision } from '../redis/revision.ts';
-import { defineScript } from '../scripts/script.ts';
+import { newRevision } from '../redis/random-token.ts';
+import { defineScript } from '../redis/script.ts';
 import { HOLD_LISTENER_LUA } from './hold-listener-script.ts';
 
 /** Listeners of a workspace at a time, over all API processes. */

@@ -1,11 +1,10 @@
 import type { EndpointId, ListPlace } from '@herald/core';
 import { JOBS_LUA } from '@herald/queue';
 import { z } from 'zod';
-import { TEST_GROUP } from '../keyspace/groups.ts';
-import type { ShardKeys } from '../keyspace/keys.ts';
-import { readScoredIds } from '../keyspace/scored-ids.ts';
+import { TEST_GROUP } from '../keys/groups.ts';
+import { readScoredIds, type ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { defineScript } from '../scripts/script.ts';
+import { defineScript } from '../redis/script.ts';
 import { READ_LOG_LUA } from './read-log-lua.ts';
 import { COUNT_LOG_LUA } from './segment-lua.ts';
 

@@ -1,7 +1,7 @@
 import { UnavailableError, WorkspaceFullError, type DomainError, type WorkspaceId } from '@herald/core';
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { CROWDED_SHARE, readMemory, RESERVED_SHARE, shareOf } from './read-memory.ts';
+import { CROWDED_SHARE, readMemory, RESERVED_SHARE, shareOf } from '../redis/read-info.ts';
 import type { WorkspaceAccount, WorkspaceAccounts, WorkspaceLimits } from './workspace-accounts.ts';
 
 /** Workspaces that are looked at: more than these hold little. */

@@ -1,9 +1,8 @@
 import type { WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
-import { PLATFORM_OWNER } from '../keyspace/platform.ts';
-import { readScoredIds } from '../keyspace/scored-ids.ts';
-import { defineScript } from '../scripts/script.ts';
+import { PLATFORM_OWNER, readScoredIds } from '../keys/keys.ts';
+import { defineScript } from '../redis/script.ts';
 import { createWorkspaceAccounts, walkRecords, type AccountsDeps } from './workspace-accounts.ts';
 
 /** What an account says, and how much it lacks; below 0: has too much. */

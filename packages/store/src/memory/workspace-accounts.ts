@@ -1,13 +1,11 @@
 import type { WorkspaceId } from '@herald/core';
 import { z } from 'zod';
-import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
-import { PLATFORM_OWNER } from '../keyspace/platform.ts';
+import { PLATFORM_OWNER, readScoredIds, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import { WORKSPACE_TASKS_LUA } from '../keyspace/workspace-tasks-lua.ts';
-import { readScoredIds } from '../keyspace/scored-ids.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
-import { defineScript } from '../scripts/script.ts';
-import { readKeyName } from '../keyspace/key-name.ts';
+import { defineScript } from '../redis/script.ts';
+import { readKeyName } from '../keys/key-name.ts';
 import { ACCOUNT_LUA, COUNTED_TASK_FIELDS, LEAVE_LUA, LEAVING_AT_ONCE, TASK_BYTES } from '../keyspace/account-lua.ts';
 
 /** What a workspace may hold; 0: no limit. */

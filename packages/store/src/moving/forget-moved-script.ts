@@ -1,6 +1,6 @@
 import { FIRST_ATTEMPT_LUA } from '../deliveries/first-attempt-lua.ts';
 import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
-import { GROUP_OF_LUA } from '../keyspace/groups.ts';
+import { GROUP_OF_LUA } from '../keys/groups.ts';
 import { ENDED_LUA } from '../logs/ended-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 

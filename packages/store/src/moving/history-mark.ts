@@ -1,5 +1,5 @@
 import { warning, type Finding } from '@herald/runtime/findings/finding';
-import type { Keyspace } from '../keyspace/keys.ts';
+import type { Keyspace } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 
 export type HistoryMarkDeps = {

@@ -1,9 +1,9 @@
 import { isCallbackId, type DeliveryId } from '@herald/core';
 import { z } from 'zod';
 import { ASIDE } from '../backlog/settled-backlog.ts';
-import type { ShardKeys } from '../keyspace/keys.ts';
+import type { ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { defineScript } from '../scripts/script.ts';
+import { defineScript } from '../redis/script.ts';
 import { EXPIRE_SETTLED_LUA } from './expire-settled-script.ts';
 import { FORGET_MOVED_LUA } from './forget-moved-script.ts';
 import { readTaken, TakeReply, type SettledDelivery, type SettledTransition } from './read-taken.ts';

@@ -1,5 +1,5 @@
 import { PLATFORM } from '@herald/core';
-import { PLATFORM_OWNER } from '../keyspace/platform.ts';
+import { PLATFORM_OWNER } from '../keys/keys.ts';
 
 /**
  * Makes a notice to the platform, in the script that makes the fact: a crash leaves both or neither. Needs GROUP_LUA,

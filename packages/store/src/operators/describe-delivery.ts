@@ -3,7 +3,7 @@ import { readAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts
 import { readFirstAttempt } from '../deliveries/first-attempt.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries/delivery-record.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { ShardKeys } from '../keyspace/keys.ts';
+import type { ShardKeys } from '../keys/keys.ts';
 import { findWaitingFor } from '../ordering/find-waiting-for.ts';
 
 /** A delivery as an operator sees it: no secret, no body, and of the url the host alone. */

@@ -1,6 +1,5 @@
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keyspace } from '../keyspace/keys.ts';
-import { readScoredIds } from '../keyspace/scored-ids.ts';
+import { readScoredIds, type Keyspace } from '../keys/keys.ts';
 import { describeDelivery } from './describe-delivery.ts';
 
 /** Notices that are looked at in each shard, the newest ones. */

@@ -1,6 +1,6 @@
 import type { DeliveryId, EndpointId, HistoryReader, TransitionId } from '@herald/core';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import type { Keyspace, ShardKeys } from '../keys/keys.ts';
 
 export type OwnerLookUpDeps = {
   readonly redis: RedisClient;

@@ -8,8 +8,7 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import { walkEndpoints } from '../endpoints/walk-endpoints.ts';
-import { GLOBAL_KEYS, type Keyspace } from '../keyspace/keys.ts';
-import { PLATFORM_OWNER } from '../keyspace/platform.ts';
+import { GLOBAL_KEYS, PLATFORM_OWNER, type Keyspace } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { createOwnerLookUp } from './owner-look-up.ts';
 

@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryId } from '@herald/core';
-import type { ShardKeys } from '../keyspace/keys.ts';
+import type { ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 
 /** What an ordered delivery waits for: the first of its line. Undefined when nothing but time keeps it. */

@@ -1,4 +1,4 @@
-import { GROUP_OF_LUA } from '../keyspace/groups.ts';
+import { GROUP_OF_LUA } from '../keys/groups.ts';
 
 /**
  * The pending deliveries of one Task to one endpoint stand in a line, if the endpoint asks for order: a zset, scored by

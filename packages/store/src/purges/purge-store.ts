@@ -3,9 +3,8 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
 import type { DeliveryStoreDeps } from '../deliveries/delivery-store.ts';
-import { NEWEST_LUA } from '../keyspace/groups.ts';
-import { CLAIM_IDS_LUA } from '../scripts/claim-script.ts';
-import { defineScript } from '../scripts/script.ts';
+import { NEWEST_LUA } from '../keys/groups.ts';
+import { CLAIM_IDS_LUA, defineScript } from '../redis/script.ts';
 
 /** A delivery that was canceled. The event is absent when Redis lost it. */
 export type PurgedDelivery = { readonly id: DeliveryId; readonly event?: EventName; readonly reason: CancelReason };

@@ -3,7 +3,7 @@ import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import { rememberFor } from '@herald/runtime/async/remember-for';
 import { error, type Finding } from '@herald/runtime/findings/finding';
 import { judgeWorkers, toFinding } from '../backlog/judge-work.ts';
-import { judgeSkew } from '../clock/clock.ts';
+import { judgeSkew } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { createRedisProbe, findPersistenceWarnings } from './create-redis-probe.ts';
 

@@ -1,12 +1,10 @@
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 import { error, type Finding } from '@herald/runtime/findings/finding';
-import { GLOBAL_KEYS } from '../keyspace/keys.ts';
-import { judgeMemory } from '../memory/judge-memory.ts';
-import { readMemory } from '../memory/read-memory.ts';
+import { GLOBAL_KEYS } from '../keys/keys.ts';
+import { checkPersistence, checkRole, judgeMemory } from '../redis/check-master.ts';
+import { readMemory } from '../redis/read-info.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
-import { checkPermissions } from '../requirements/check-permissions.ts';
-import { checkRole } from '../requirements/check-role.ts';
-import { checkPersistence } from '../requirements/check-persistence.ts';
+import { checkPermissions } from '../redis/check-permissions.ts';
 
 /** The probe's key expires after this, in ms. */
 const MARK_TTL_MS = 60_000;

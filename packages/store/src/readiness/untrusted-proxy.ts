@@ -1,5 +1,5 @@
 import { warning } from '@herald/runtime/findings/finding';
-import { GLOBAL_KEYS } from '../keyspace/keys.ts';
+import { GLOBAL_KEYS } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 
 /** How long the finding stays after the last request that shows it, in ms. */

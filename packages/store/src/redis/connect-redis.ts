@@ -1,8 +1,8 @@
-import { Cluster, Redis, type ClusterOptions, type Command, type RedisOptions } from 'ioredis';
 import { answerWithin } from '@herald/runtime/async/answer-within';
-import { explainFailure, isDatabaseRefusal } from '../server/explain-failure.ts';
-import { placesOf, toSignInOptions, type RedisTarget } from '../server/redis-target.ts';
-import { watchSentinels } from './watch-sentinels.ts';
+import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
+import { Cluster, Redis, type ClusterOptions, type Command, type RedisOptions } from 'ioredis';
+import { explainFailure, isDatabaseRefusal } from './explain-failure.ts';
+import { placesOf, toSignInOptions, type RedisTarget } from './redis-target.ts';
 
 /** A connection to Redis, or to all masters of a Redis Cluster. All of this package talks to Redis through it. */
 export type RedisClient = Redis | Cluster;
@@ -15,7 +15,7 @@ export type RedisClient = Redis | Cluster;
  */
 export type ConnectionUse = 'request' | 'background' | 'subscriptions';
 
-export type ConnectRedisDeps = {
+type ConnectRedisDeps = {
   readonly target: RedisTarget;
   readonly use: ConnectionUse;
   /** Shown by CLIENT LIST. */
@@ -268,4 +268,51 @@ function retryStrategy(times: number): number {
 
 function keepHostName(hostname: string, callback: (error: null, address: string) => void): void {
   callback(null, hostname);
+}
+
+type SentinelTarget = Extract<RedisTarget, { kind: 'sentinel' }>;
+
+/** How often each Sentinel is asked which server is the master, in ms. */
+const ASK_EVERY_MS = 1_000;
+
+/**
+ * Asks every Sentinel for the master's address, and calls `onSwitch` each time when one of them names another than
+ * before: the failover is over, and a connection to the old master may still look sound. Sentinels learn of a failover
+ * one after the other, so a connection made meanwhile may have asked one that lagged behind. The questions also show
+ * that the connections to Sentinels live.
+ * @param options settings of connections to Sentinels, credentials included
+ * @returns what ends the watch
+ */
+export function watchSentinels(
+  { sentinels, masterName }: SentinelTarget,
+  options: Omit<RedisOptions, 'replyMapping'>,
+  onSwitch: () => void,
+): () => void {
+  const watches = sentinels.map((address) => {
+    const client = new Redis({ ...options, ...address });
+    client.on('error', () => undefined); // it tries again; the service needs one Sentinel that answers
+    let named: string | undefined;
+    const ask = oneAtATime(async () => {
+      // Without an answer the connection broke, and is made again.
+      const reply: unknown = await client
+        .call('SENTINEL', 'get-master-addr-by-name', masterName)
+        .catch(() => undefined);
+      const found = Array.isArray(reply) ? reply.join(':') : named;
+      if (named !== undefined && named !== found) onSwitch();
+      named = found;
+    });
+    void ask();
+    return { client, timer: setInterval(() => void ask(), ASK_EVERY_MS) };
+  });
+  return () => {
+    for (const { client, timer } of watches) {
+      clearInterval(timer);
+      client.disconnect();
+    }
+  };
+}
+
+/** The `CLIENT LIST` of each server that holds the data. */
+export async function listClients(redis: RedisClient): Promise<string[]> {
+  return (await Promise.all(mastersOf(redis).map((server) => server.client('LIST')))).map(String);
 }

@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
-import { createShardKeys } from '../keyspace/keys.ts';
-import { SHARD_TAGS, shardOf } from '../keyspace/shards.ts';
+import { createShardKeys, SHARD_TAGS, shardOf } from '../keys/keys.ts';
 import { mastersOf, type RedisClient } from './connect-redis.ts';
 import { scanKeys } from './walk-keys.ts';
 

@@ -1,13 +1,14 @@
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { RedisTarget } from '../server/redis-target.ts';
-import { createStuckCheck } from './check-stuck.ts';
-import { closeRedis, connectRedis, type ConnectionUse, type RedisClient } from './connect-redis.ts';
-import type { RedisMetrics } from './create-redis-metrics.ts';
-import { startHeartbeat, type Heartbeat } from './heartbeat.ts';
-import { nameConnection } from './layout.ts';
+import { createCounter } from '@herald/runtime/metrics/create-counter';
+import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { Cluster } from 'ioredis';
+import { nameConnection } from '../keys/layout.ts';
+import { isRedisRefusal } from './refusal.ts';
+import { closeRedis, connectRedis, mastersOf, type ConnectionUse, type RedisClient } from './connect-redis.ts';
+import type { RedisTarget } from './redis-target.ts';
 
-export type OpenConnectionsDeps = {
+type OpenConnectionsDeps = {
   readonly target: RedisTarget;
   readonly use: ConnectionUse;
   readonly metrics: RedisMetrics;
@@ -78,3 +79,131 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
   };
 }
 export type Connections = ReturnType<typeof openConnections>;
+
+/** How often a server is asked for an answer, in ms. */
+const BEAT_EVERY_MS = 250;
+/** A server whose answer takes longer is silent, in ms. */
+const SILENT_AFTER_MS = 1_000;
+/** After this silence a cluster's connection of subscriptions is made again, in ms. All others do that themselves. */
+const SUBSCRIBER_LIMIT_MS = 6_000;
+/** A channel without messages: a cluster's connection of subscriptions subscribes to it repeatedly to get an answer. */
+const BEAT_CHANNEL = 'herald:test:heartbeat';
+
+/** One server, or the connection of subscriptions of a cluster. */
+type Party = {
+  isAsked: boolean;
+  /** Since when it owes an answer, as `performance.now()`, also across questions that were given up. */
+  owesSince: number | undefined;
+  isSilent: boolean;
+};
+
+/**
+ * Watches whether the server of a connection answers, as a connection can die without a reset. Asks again and again,
+ * one question at a time, so that there is always a command for which `socketTimeout` closes a dead connection.
+ */
+export function startHeartbeat(redis: RedisClient, holds: 'commands' | 'subscriptions') {
+  const isClusterSubscriber = holds === 'subscriptions' && redis instanceof Cluster;
+  const parties = new Map<RedisClient, Party>();
+  let lastAnswerAt = performance.now();
+
+  const ask = async (member: RedisClient, party: Party): Promise<void> => {
+    party.isAsked = true;
+    const reply: Promise<unknown> = isClusterSubscriber ? member.subscribe(BEAT_CHANNEL) : member.ping();
+    // A refusal is an answer. After any other error the question is asked again.
+    const isAnswered = await reply.then(() => true, isRedisRefusal);
+    if (isAnswered) {
+      lastAnswerAt = performance.now();
+      party.owesSince = undefined;
+      party.isSilent = false;
+    }
+    party.isAsked = false;
+  };
+  const judge = (member: RedisClient, party: Party): void => {
+    if (member.status !== 'ready') {
+      // It is known to be away, and has not got the question yet.
+      party.owesSince = undefined;
+      party.isSilent = false;
+      return;
+    }
+    if (party.isAsked) party.owesSince ??= performance.now();
+    const owesMs = party.owesSince === undefined ? 0 : performance.now() - party.owesSince;
+    party.isSilent = owesMs >= SILENT_AFTER_MS;
+    if (!isClusterSubscriber || owesMs < SUBSCRIBER_LIMIT_MS) return;
+    party.owesSince = undefined;
+    member.disconnect(true);
+  };
+  const beat = (): void => {
+    const members: readonly RedisClient[] = isClusterSubscriber ? [redis] : mastersOf(redis);
+    for (const member of parties.keys()) if (!members.includes(member)) parties.delete(member);
+    for (const member of members) {
+      const party = parties.get(member) ?? { isAsked: false, owesSince: undefined, isSilent: false };
+      parties.set(member, party);
+      if (!party.isAsked) void ask(member, party);
+      // After the replies that have arrived were read: it may be this process that was away.
+      setImmediate(judge, member, party);
+    }
+  };
+  const timer = setInterval(beat, BEAT_EVERY_MS);
+  return {
+    /** Whether the server owes an answer for too long. Of a cluster: whether all its masters do. No I/O. */
+    isSilent: () => parties.size > 0 && [...parties.values()].every((party) => party.isSilent),
+    /** When the server last answered, or the heartbeat began, as `performance.now()`. */
+    lastAnswerAt: () => lastAnswerAt,
+    stop: () => {
+      clearInterval(timer);
+    },
+  };
+}
+type Heartbeat = ReturnType<typeof startHeartbeat>;
+
+type StuckCheckDeps = {
+  /** The connections, and when their servers last answered. */
+  readonly connections: () => readonly { readonly name: string; readonly lastAnswerAt: number }[];
+  /** Asks Redis over a new connection. Rejects when there is no answer. */
+  readonly askAnew: () => Promise<void>;
+  /** Called with a connection that doesn't recover. */
+  readonly onStuck: (name: string, silentForMs: number) => void;
+  /** A clock that never jumps, in ms. */
+  readonly now: () => number;
+};
+
+/** A connection without an answer for so long may be stuck, in ms. */
+const SILENT_FOR_MS = 60_000;
+/** Redis must have answered new connections for so long, in ms: after an outage all connections need a moment. */
+const OTHERS_ANSWER_FOR_MS = 30_000;
+
+/**
+ * Returns a check that finds a connection that doesn't recover. An outage of Redis is waited for. When Redis answers
+ * new connections but not this one, the cure is a new process.
+ */
+export function createStuckCheck({ connections, askAnew, onStuck, now }: StuckCheckDeps): () => Promise<void> {
+  let othersAnswerSince: number | undefined;
+  const findSilent = () => connections().find(({ lastAnswerAt }) => now() - lastAnswerAt > SILENT_FOR_MS);
+  const isAnswered = () =>
+    askAnew().then(
+      () => true,
+      () => false,
+    );
+  return async () => {
+    if (!findSilent() || !(await isAnswered())) {
+      othersAnswerSince = undefined;
+      return;
+    }
+    othersAnswerSince ??= now();
+    const stuck = findSilent();
+    if (stuck && now() - othersAnswerSince >= OTHERS_ANSWER_FOR_MS)
+      onStuck(stuck.name, Math.round(now() - stuck.lastAnswerAt));
+  };
+}
+
+/** Counts errors and reconnections of a process's connections to Redis, by their names. */
+export function createRedisMetrics(registry: MetricsRegistry, connections: readonly string[]) {
+  const from = connections.map((connection) => ({ connection }));
+  const count = (name: `herald_${string}_total`, help: string) =>
+    createCounter(registry, name, help, ['connection'], from);
+  return {
+    failed: count('herald_redis_errors_total', 'Errors of connections to Redis.'),
+    reconnected: count('herald_redis_reconnects_total', 'Times that a connection to Redis was made again.'),
+  };
+}
+type RedisMetrics = ReturnType<typeof createRedisMetrics>;

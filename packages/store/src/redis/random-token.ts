@@ -16,3 +16,11 @@ export function randomToken(): string {
   used += TOKEN_BYTES;
   return pool.toString('base64url', used - TOKEN_BYTES, used);
 }
+
+/**
+ * A token for optimistic writes. It is random, as a counter could reach an expected value again: by the write of
+ * another process, or because Redis comes back without its last second.
+ */
+export function newRevision(): string {
+  return randomToken();
+}

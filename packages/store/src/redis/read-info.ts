@@ -1,5 +1,5 @@
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
-import type { RedisClient } from './connect-redis.ts';
+import { mastersOf, type RedisClient } from './connect-redis.ts';
 
 /** The names and values of a section of `INFO`; undefined where the user may not read it. */
 export async function readInfo(redis: RedisClient, section: string): Promise<ReadonlyMap<string, string> | undefined> {
@@ -25,4 +25,39 @@ export async function ifPermitted<T>(reply: Promise<T>): Promise<T | undefined> 
     }
     throw error;
   }
+}
+
+/** Share of `maxmemory` from which the workspaces that hold the most are refused. */
+export const CROWDED_SHARE = 0.85;
+/** From here on all are: the rest is left for what ends, frees or controls. */
+export const RESERVED_SHARE = 0.95;
+
+/** What a master says of its memory. */
+export type MasterMemory = {
+  readonly usedBytes: number;
+  /** 0: it has no limit. */
+  readonly limitBytes: number;
+  /** What it does when it is full. */
+  readonly policy: string | undefined;
+};
+
+/**
+ * The memory of each master; undefined where one doesn't tell. Reads `INFO memory` alone: a user that may read it need
+ * not be allowed to read settings.
+ */
+export async function readMemory(redis: RedisClient): Promise<readonly (MasterMemory | undefined)[]> {
+  const infos = await Promise.all(mastersOf(redis).map((master) => readInfo(master, 'memory')));
+  return infos.map(
+    (info) =>
+      info && {
+        usedBytes: Number(info.get('used_memory') ?? 0),
+        limitBytes: Number(info.get('maxmemory') ?? 0),
+        policy: info.get('maxmemory_policy'),
+      },
+  );
+}
+
+/** The share of its memory that a master uses; 0 where it has no limit, or doesn't tell. */
+export function shareOf(memory: MasterMemory | undefined): number {
+  return memory === undefined || memory.limitBytes === 0 ? 0 : memory.usedBytes / memory.limitBytes;
 }

@@ -1,7 +1,7 @@
 import type { DeliveryStatus, HistoryReader, ListPlace, PastDelivery } from '@herald/core';
 import { createLogReader } from '../logs/log-reader.ts';
 import { toRestored } from '../deliveries/restored-delivery.ts';
-import type { ShardKeys } from '../keyspace/keys.ts';
+import type { ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { readReplay } from './replay-record.ts';
 

@@ -1,11 +1,10 @@
 import type { HistoryReader } from '@herald/core';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { ShardKeys } from '../keyspace/keys.ts';
+import type { ShardKeys } from '../keys/keys.ts';
 import type { RoomDeps } from '../memory/memory-guard.ts';
 import { NO_LIMITS } from '../memory/workspace-accounts.ts';
-import { CLAIM_IDS_LUA } from '../scripts/claim-script.ts';
-import { defineScript } from '../scripts/script.ts';
+import { CLAIM_IDS_LUA, defineScript } from '../redis/script.ts';
 import { createFindReplayed } from './find-replayed.ts';
 import { STEP_REPLAY_LUA } from './replay-scripts.ts';
 

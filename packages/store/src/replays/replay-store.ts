@@ -1,8 +1,8 @@
 import { ReceiverLockedError, REPLAY_LIMIT, type WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { LockedReply } from '../endpoints/endpoint-patch.ts';
-import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
-import type { Keyspace } from '../keyspace/keys.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
+import type { Keyspace } from '../keys/keys.ts';
 import { createLogReader } from '../logs/log-reader.ts';
 import { readReplay, type Replay } from './replay-record.ts';
 import { CREATE_REPLAY_LUA, STOP_REPLAY_LUA } from './replay-scripts.ts';

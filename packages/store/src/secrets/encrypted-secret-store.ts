@@ -2,9 +2,9 @@ import type { EndpointId } from '@herald/core';
 import { z } from 'zod';
 import { walkEndpoints } from '../endpoints/walk-endpoints.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
-import { defineScript } from '../scripts/script.ts';
-import { REPLACE_SECRET_LUA } from '../scripts/key-version-scripts.ts';
+import type { Keyspace, ShardKeys } from '../keys/keys.ts';
+import { defineScript } from '../redis/script.ts';
+import { REPLACE_SECRET_LUA } from '../redis/key-version-scripts.ts';
 import { keyFingerprintOf, type SecretPurpose } from './secret-cipher.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { EndpointId } from '@herald/core';
 import { ConfigError } from '@herald/runtime/env/env';
-import type { ShardKeys } from '../keyspace/keys.ts';
+import type { ShardKeys } from '../keys/keys.ts';
 import type { KeyVersion, KeyVersionStore } from '../key-versions/key-version-store.ts';
 import { purposeOf, type EncryptedSecret, type EncryptedSecretStore } from './encrypted-secret-store.ts';
 import { UndecryptableSecretError, type SecretCipher } from './secret-cipher.ts';

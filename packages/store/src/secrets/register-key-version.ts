@@ -1,6 +1,6 @@
 import { ConfigError } from '@herald/runtime/env/env';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keyspace } from '../keyspace/keys.ts';
+import type { Keyspace } from '../keys/keys.ts';
 import { createKeyVersionStore, type KeyVersion } from '../key-versions/key-version-store.ts';
 import { createEncryptedSecretStore } from './encrypted-secret-store.ts';
 import type { SecretCipher } from './secret-cipher.ts';

@@ -1,10 +1,10 @@
 import { createQueueStateReader } from '@herald/queue';
-import type { Keyspace } from '../keyspace/keys.ts';
+import type { Keyspace } from '../keys/keys.ts';
 import { readSettledBacklog } from '../backlog/settled-backlog.ts';
 import { createWorkspaceAccounts } from '../memory/workspace-accounts.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { readMemory } from '../memory/read-memory.ts';
-import { defineScript } from '../scripts/script.ts';
+import { readMemory } from '../redis/read-info.ts';
+import { defineScript } from '../redis/script.ts';
 import { timeToEmpty, toServiceRates } from '../stats/service-rates.ts';
 import { createStatsReader } from '../stats/stats-reader.ts';
 import type { WorkerPresence } from './worker-presence.ts';

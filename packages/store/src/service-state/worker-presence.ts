@@ -1,6 +1,6 @@
-import { GLOBAL_KEYS } from '../keyspace/keys.ts';
+import { GLOBAL_KEYS } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { createShow } from '../scripts/show-script.ts';
+import { createShow } from '../redis/script.ts';
 
 /** A worker that was not seen for so long counts as gone, in ms. */
 const GONE_AFTER_MS = 15_000;

@@ -1,5 +1,5 @@
 import { RedisUnreachableError } from '../redis/connect-redis.ts';
-import type { AwaitReplication } from '../scripts/await-replication.ts';
+import type { AwaitReplication } from '../redis/await-replication.ts';
 
 /**
  * Waits until replicas have the copies, where REDIS_MIN_REPLICAS asks for that. Otherwise a master of a cluster could

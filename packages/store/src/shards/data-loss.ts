@@ -1,5 +1,5 @@
 import { error, type Finding } from '@herald/runtime/findings/finding';
-import { GLOBAL_KEYS } from '../keyspace/keys.ts';
+import { GLOBAL_KEYS } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { GONE_AFTER_MS } from './process-presence.ts';
 import type { KnownData, ShardRecord } from './shard-record.ts';

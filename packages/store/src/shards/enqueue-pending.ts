@@ -1,14 +1,14 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
-import { GROUP_OF_LUA, TEST_GROUP } from '../keyspace/groups.ts';
-import type { Keyspace, ShardKeys } from '../keyspace/keys.ts';
+import { GROUP_OF_LUA, TEST_GROUP } from '../keys/groups.ts';
+import type { Keyspace, ShardKeys } from '../keys/keys.ts';
 import { ENDED_LUA } from '../logs/ended-lua.ts';
 import { LOG_LUA, TRIED_MS, UNUSED_LOG_MS } from '../logs/segment-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { walkKeys } from '../redis/walk-keys.ts';
-import { defineScript } from '../scripts/script.ts';
+import { defineScript } from '../redis/script.ts';
 import type { AwaitCopies } from './await-copies.ts';
-import { readKeyName } from '../keyspace/key-name.ts';
+import { readKeyName } from '../keys/key-name.ts';
 
 export type EnqueuePendingDeps = {
   readonly redis: RedisClient;

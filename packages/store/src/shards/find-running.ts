@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
-import { LAYOUT, layoutOfConnection } from '../redis/layout.ts';
+import { LAYOUT, layoutOfConnection } from '../keys/layout.ts';
 import { ifPermitted } from '../redis/read-info.ts';
 import { GONE_AFTER_MS, type ProcessPresence, type SeenProcess } from './process-presence.ts';
 

@@ -1,7 +1,7 @@
 import { PLATFORM } from '@herald/core';
 import { EXPRESS_MARK } from '@herald/queue';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { KEY_KINDS, type KeyName } from '../keyspace/key-name.ts';
+import { KEY_KINDS, type KeyName } from '../keys/key-name.ts';
 
 /**
  * Deletes a key that says only where deliveries stand in the queue; they can be made anew from the records. What is known

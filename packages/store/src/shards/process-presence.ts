@@ -1,8 +1,7 @@
-import { GLOBAL_KEYS } from '../keyspace/keys.ts';
-import { readScoredIds } from '../keyspace/scored-ids.ts';
+import { GLOBAL_KEYS, readScoredIds } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { createShow } from '../scripts/show-script.ts';
-import { LAYOUT } from '../redis/layout.ts';
+import { createShow } from '../redis/script.ts';
+import { LAYOUT } from '../keys/layout.ts';
 
 export type ProcessRole = 'api' | 'worker';
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { GLOBAL_KEYS } from '../keyspace/keys.ts';
-import { SHARD_LIMIT } from '../keyspace/shards.ts';
+import { GLOBAL_KEYS, SHARD_LIMIT } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { defineScript } from '../scripts/script.ts';
+import { defineScript } from '../redis/script.ts';
 
 const Count = z.coerce.number().int().min(1).max(SHARD_LIMIT);
 const Layout = z.coerce.number().int().min(1);

@@ -1,5 +1,5 @@
 import type { EndpointId, WorkspaceId } from '@herald/core';
-import type { Keyspace } from '../keyspace/keys.ts';
+import type { Keyspace } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { addCounts, readCounters, type CountedBucket } from './counter-layout.ts';
 import type { StatsWindow } from './stats-window.ts';

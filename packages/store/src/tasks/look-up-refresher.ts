@@ -1,7 +1,7 @@
 import type { TaskId } from '@herald/core';
 import { createBoundedMap } from '@herald/runtime/async/bounded-map';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { GLOBAL_KEYS } from '../keyspace/keys.ts';
+import { GLOBAL_KEYS } from '../keys/keys.ts';
 import { lookUpTtlMs } from './task-retention.ts';
 
 const REMEMBERED_TASKS = 50_000;

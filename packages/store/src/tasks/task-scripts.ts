@@ -1,6 +1,6 @@
 import { ACCOUNT_LUA, ROOM_LUA } from '../keyspace/account-lua.ts';
 import { WORKSPACE_TASKS_LUA } from '../keyspace/workspace-tasks-lua.ts';
-import { COUNT_KEY_USE_LUA } from '../scripts/key-version-scripts.ts';
+import { COUNT_KEY_USE_LUA } from '../redis/key-version-scripts.ts';
 
 /** Entries of a list of Tasks that one script drops, at most: Redis does nothing else meanwhile. */
 const TRIMMED_AT_ONCE = 100;

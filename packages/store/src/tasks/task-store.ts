@@ -14,14 +14,12 @@ import {
 } from '@herald/core';
 import { z } from 'zod';
 import { endpointFields, type SealedHeaders } from '../endpoints/endpoint-record.ts';
-import { defineReplicatedScript, type ReplicatedStoreDeps } from '../scripts/replicated-script.ts';
-import { GLOBAL_KEYS, type Keyspace, type ShardKeys } from '../keyspace/keys.ts';
-import { readScoredIds } from '../keyspace/scored-ids.ts';
+import { defineReplicatedScript, demandReplicated, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
+import { GLOBAL_KEYS, readScoredIds, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import { TASK_BYTES } from '../keyspace/account-lua.ts';
 import type { RoomDeps } from '../memory/memory-guard.ts';
 import { LimitName, NO_LIMITS } from '../memory/workspace-accounts.ts';
-import { newRevision } from '../redis/revision.ts';
-import { demandReplicated } from '../scripts/await-replication.ts';
+import { newRevision } from '../redis/random-token.ts';
 import { createLogReader, type TimeRange } from '../logs/log-reader.ts';
 import { LISTED_FIELDS, readTask, taskFields, type TaskRecord } from './task-record.ts';
 import { leastLookUpTtlMs, lookUpTtlMs, taskTtlMs, type TaskRetention } from './task-retention.ts';

@@ -1,7 +1,7 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { LOCK_LUA } from '../endpoints/endpoint-patch.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
-import { TEST_GROUP } from '../keyspace/groups.ts';
+import { TEST_GROUP } from '../keys/groups.ts';
 import { ACCOUNT_LUA, ROOM_LUA } from '../keyspace/account-lua.ts';
 
 export const CREATE_TEST_EVENT_LUA = /* lua */ `

@@ -10,11 +10,11 @@ import {
 import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import type { Keyspace } from '../keyspace/keys.ts';
+import type { Keyspace } from '../keys/keys.ts';
 import { LockedReply } from '../endpoints/endpoint-patch.ts';
 import type { RoomDeps } from '../memory/memory-guard.ts';
 import { LimitName, NO_LIMITS } from '../memory/workspace-accounts.ts';
-import { defineScript } from '../scripts/script.ts';
+import { defineScript } from '../redis/script.ts';
 import { CLAIM_TEST_EVENT_LUA, CREATE_TEST_EVENT_LUA } from './test-event-scripts.ts';
 
 export type TestEvent = {

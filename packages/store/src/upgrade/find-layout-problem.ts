@@ -1,7 +1,7 @@
 import { error, type Finding } from '@herald/runtime/findings/finding';
-import { SHARD_TAGS } from '../keyspace/shards.ts';
+import { SHARD_TAGS } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { LAYOUT } from '../redis/layout.ts';
+import { LAYOUT } from '../keys/layout.ts';
 import { isUnrecorded } from '../shards/data-loss.ts';
 import type { ShardRecord } from '../shards/shard-record.ts';
 

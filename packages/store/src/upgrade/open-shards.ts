@@ -7,7 +7,7 @@ import { error, type Finding } from '@herald/runtime/findings/finding';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { findShardCounts } from '../redis/find-shard-counts.ts';
-import { LAYOUT } from '../redis/layout.ts';
+import { LAYOUT } from '../keys/layout.ts';
 import { randomToken } from '../redis/random-token.ts';
 import type { DataMetrics } from '../shards/create-data-metrics.ts';
 import { createLossMark, DATA_GONE, isUnrecorded, judgeLoss, LOSS_KNOWN } from '../shards/data-loss.ts';

@@ -1,5 +1,5 @@
-import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keyspace/keys';
-import { readKeyName } from '@herald/store/keyspace/key-name';
+import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
+import { readKeyName } from '@herald/store/keys/key-name';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { listKeys } from '../../../support/start-topology.ts';
 import { placesOf, type FilledWorkspace } from '../fill-workspace.ts';
