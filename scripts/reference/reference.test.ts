@@ -17,10 +17,9 @@ test.each(Object.entries(REFERENCE_PAGES))(
 
 /** The checks whose findings `/readyz` shows. */
 const CHECKS = [
-  'packages/store/src/readiness/*.ts',
+  'packages/store/src/operators/create-readiness.ts',
   'packages/store/src/redis/{clock,check-master,check-permissions}.ts',
-  'packages/store/src/shards/{data-loss,judge-shards}.ts',
-  'packages/store/src/upgrade/{open-shards,find-layout-problem}.ts',
+  'packages/store/src/data/{data-loss,shard-record,open-shards}.ts',
   'apps/worker/src/egress.ts',
   'packages/store/src/moving/history-mark.ts',
   'apps/worker/src/history/history-state.ts',

@@ -1,7 +1,7 @@
 import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gauge';
 import { addClockGauge } from '@herald/store/redis/clock';
-import { addFindingGauge } from '@herald/store/readiness/add-finding-gauge';
-import { addServiceGauges } from '@herald/store/service-state/add-service-gauges';
+import { addFindingGauge } from '@herald/store/operators/create-readiness';
+import { addServiceGauges } from '@herald/store/operators/create-service-state-reader';
 import { createApiMetrics } from '../../apps/api/src/metrics.ts';
 import { createHistoryMetrics } from '../../apps/worker/src/history/create-history-metrics.ts';
 import { createEgressMetrics, createProxyMetrics } from '../../apps/worker/src/egress.ts';

@@ -1,5 +1,5 @@
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import { ARRIVAL_BINS, ATTEMPT_BINS, fieldsOf } from '@herald/store/stats/attempt-fields';
+import { ARRIVAL_BINS, ATTEMPT_BINS, fieldsOf } from '@herald/store/stats/counter-layout';
 import { COUNT_LUA } from '@herald/store/stats/count-lua';
 import { shardKeys } from '../../tests/support/delivery-state.ts';
 

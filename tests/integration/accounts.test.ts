@@ -1,4 +1,4 @@
-import { findAccountDifferences, mendAccounts } from '@herald/store/memory/recount-accounts';
+import { findAccountDifferences, mendAccounts } from '@herald/store/stats/recount-accounts';
 import { startEngine, type Engine } from './engine/start-engine.ts';
 import { findAccountFaults } from './every-script/find-harm.ts';
 import { newWorkspaceId } from '../support/start-stores.ts';

@@ -16,7 +16,7 @@ import { createDeliveryRetention } from '@herald/store/deliveries/delivery-reten
 import { createDeliveryLog, type DeliveryLog } from '@herald/store/deliveries/delivery-log';
 import type { WorkspaceFilter } from '@herald/store/deliveries/read-part';
 import { newRevision } from '@herald/store/redis/random-token';
-import { REMOVED_LIMIT } from '../../packages/store/src/endpoints/receiver-scripts.ts';
+import { REMOVED_LIMIT } from '../../packages/store/src/endpoints/receiver-store.ts';
 import { expectTtl } from '../support/expect-ttl.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 

@@ -3,7 +3,7 @@ import { createDeliveryRetention } from '@herald/store/deliveries/delivery-reten
 import { raiseRetention, shortenRetention } from '@herald/store/deliveries/drop-deliveries';
 import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { newRevision } from '@herald/store/redis/random-token';
-import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { createShardRecordStore } from '@herald/store/data/shard-record';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 let stores: Stores;

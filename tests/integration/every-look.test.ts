@@ -13,7 +13,7 @@ import { createHistoryPool } from '@herald/history/pool/create-history-pool';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
 import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
-import { createReadiness } from '@herald/store/readiness/create-readiness';
+import { createReadiness } from '@herald/store/operators/create-readiness';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { closeRedis, connectRedis, type ConnectionUse, type RedisClient } from '@herald/store/redis/connect-redis';
 import { defineScript } from '@herald/store/redis/script';

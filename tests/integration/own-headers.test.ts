@@ -3,8 +3,12 @@ import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import type { EndpointPatch } from '@herald/store/endpoints/endpoint-patch';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import { createDeliveryReader } from '@herald/store/deliveries/delivery-reader';
-import { createSealHeaders, openHeaders } from '@herald/store/secrets/sealed-headers';
-import { createSecretCipher, UndecryptableSecretError } from '@herald/store/secrets/secret-cipher';
+import {
+  createSealHeaders,
+  createSecretCipher,
+  openHeaders,
+  UndecryptableSecretError,
+} from '@herald/store/secrets/secret-cipher';
 import { dumpRedis, toText } from '../support/redis-dump.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 import { newSecretsKey } from '../support/start-vault.ts';

@@ -1,6 +1,6 @@
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
-import { createReadiness } from '@herald/store/readiness/create-readiness';
-import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { createReadiness } from '@herald/store/operators/create-readiness';
+import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { startRedis, waitFor, type RedisOptions } from '@herald/test-kit';
 
 async function start(options: RedisOptions = {}, use: 'request' | 'background' = 'request') {

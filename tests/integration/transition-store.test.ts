@@ -7,7 +7,7 @@ import {
   type Task,
 } from '@herald/core';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
-import type { FindRefusal } from '@herald/store/memory/memory-guard';
+import type { FindRefusal } from '@herald/store/stats/memory-guard';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createLookUpRefresher } from '@herald/store/tasks/look-up-refresher';

@@ -1,13 +1,20 @@
-import { createKeyVersionStore } from '@herald/store/key-versions/key-version-store';
+import { createKeyVersionStore } from '@herald/store/secrets/key-version-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
-import { createEncryptedSecretStore, type EncryptedSecretStore } from '@herald/store/secrets/encrypted-secret-store';
-import { createSealHeaders, openHeaders } from '@herald/store/secrets/sealed-headers';
-import { createSecretCipher, type SecretCipher } from '@herald/store/secrets/secret-cipher';
+import {
+  createEncryptedSecretStore,
+  reencryptSecrets,
+  registerKeyVersion,
+  type EncryptedSecretStore,
+} from '@herald/store/secrets/reencrypt-secrets';
+import {
+  createSealHeaders,
+  createSecretCipher,
+  openHeaders,
+  type SecretCipher,
+} from '@herald/store/secrets/secret-cipher';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createKeyspace } from '@herald/store/keys/keys';
-import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
-import { reencryptSecrets } from '@herald/store/secrets/reencrypt-secrets';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { callbackIdOf, newSigningSecret, type Endpoint } from '@herald/core';
 import { randomBytes } from 'node:crypto';

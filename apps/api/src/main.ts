@@ -4,7 +4,7 @@ import { createResources, type Resources } from '@herald/runtime/lifecycle/resou
 import { type RunningProcess, runProcess } from '@herald/runtime/lifecycle/run-process';
 import { createLogger, type Logger } from '@herald/runtime/log/logger';
 import { type AddressVariables, listen, type ListenAddress } from '@herald/runtime/net/listen';
-import { createWaitingView } from '@herald/store/readiness/waiting-view';
+import { createWaitingView } from '@herald/store/operators/create-readiness';
 import { explainStartFailure, openWhenUsable } from '@herald/store/redis/open-when-usable';
 import { openContext } from './context.ts';
 import { createApp, createOperatorApp, createWaitingApp } from './create-app.ts';

@@ -4,7 +4,7 @@ import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/met
 import type { ApiKey } from '@herald/store/access/api-key-store';
 import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import { createRedisMetrics } from '@herald/store/redis/open-connections';
-import { createDataMetrics } from '@herald/store/shards/create-data-metrics';
+import { createDataMetrics } from '@herald/store/data/shard-record';
 import { Gauge } from '@prometheus-io/client';
 import { createRequestMetrics } from './http/log-requests.ts';
 

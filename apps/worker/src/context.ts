@@ -11,20 +11,21 @@ import { createDeliveryRetention } from '@herald/store/deliveries/delivery-reten
 import { raiseRetention } from '@herald/store/deliveries/drop-deliveries';
 import { createKeyspace } from '@herald/store/keys/keys';
 import { createHistoryMark, findHistoryNotSet } from '@herald/store/moving/history-mark';
-import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { createShardRecordStore } from '@herald/store/data/shard-record';
 import { openConnections } from '@herald/store/redis/open-connections';
 import { logRedisFindings } from '@herald/store/redis/check-redis';
-import { registerKeyVersion } from '@herald/store/secrets/register-key-version';
-import { openHeaders } from '@herald/store/secrets/sealed-headers';
-import { createSecretCipher, type SecretCipher } from '@herald/store/secrets/secret-cipher';
-import { createExposition } from '@herald/store/service-state/create-exposition';
-import { createServiceStateReader } from '@herald/store/service-state/create-service-state-reader';
-import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
-import { startMemoryGuard } from '@herald/store/memory/memory-guard';
-import { createWorkspaceAccounts } from '@herald/store/memory/workspace-accounts';
+import { registerKeyVersion } from '@herald/store/secrets/reencrypt-secrets';
+import { createSecretCipher, openHeaders, type SecretCipher } from '@herald/store/secrets/secret-cipher';
+import {
+  createExposition,
+  createServiceStateReader,
+  createWorkerPresence,
+} from '@herald/store/operators/create-service-state-reader';
+import { startMemoryGuard } from '@herald/store/stats/memory-guard';
+import { createWorkspaceAccounts } from '@herald/store/stats/workspace-accounts';
 import { findCertificateEnd } from '@herald/store/redis/connect-redis';
 import { findTrustEnd } from '@herald/egress/create-trust';
-import { openShards } from '@herald/store/upgrade/open-shards';
+import { openShards } from '@herald/store/data/open-shards';
 import { createDecryptedCache, createMakeAttempt, createSigningKeyCache } from './deliver.ts';
 import { openEgress } from './egress.ts';
 import type { WorkerHistory } from './history/open-history.ts';

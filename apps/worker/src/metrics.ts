@@ -2,7 +2,7 @@ import { createCounter } from '@herald/runtime/metrics/create-counter';
 import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import { createRedisMetrics } from '@herald/store/redis/open-connections';
-import { createDataMetrics } from '@herald/store/shards/create-data-metrics';
+import { createDataMetrics } from '@herald/store/data/shard-record';
 import { createAttemptMetrics } from './report.ts';
 
 const CONNECTIONS = ['herald-worker', 'herald-worker-queue'];

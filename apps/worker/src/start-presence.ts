@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { answerWithin } from '@herald/runtime/async/answer-within';
-import { PRESENCE_INTERVAL_MS } from '@herald/store/service-state/worker-presence';
+import { PRESENCE_INTERVAL_MS } from '@herald/store/operators/create-service-state-reader';
 import type { WorkerContext } from './context.ts';
 
 const LEAVE_LIMIT_MS = 2_000;

@@ -1,10 +1,8 @@
-import { createWaitingView } from '@herald/store/readiness/waiting-view';
+import { addFindingGauge, createReadiness, createWaitingView } from '@herald/store/operators/create-readiness';
 import { openWhenUsable } from '@herald/store/redis/open-when-usable';
-import { addFindingGauge } from '@herald/store/readiness/add-finding-gauge';
-import { createReadiness } from '@herald/store/readiness/create-readiness';
 import { findHistoryNotSet } from '@herald/store/moving/history-mark';
 import { createResources } from '@herald/runtime/lifecycle/resources';
-import { WAIT_CONNECTION } from '@herald/store/service-state/worker-presence';
+import { WAIT_CONNECTION } from '@herald/store/operators/create-service-state-reader';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';

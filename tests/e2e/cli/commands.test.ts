@@ -1,6 +1,6 @@
 import { callbackIdOf, createSigningKey, deliveryIdOf } from '@herald/core';
 import { createKeyspace } from '@herald/store/keys/keys';
-import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { launchProcess, waitFor, type Receiver } from '@herald/test-kit';
 import { createDeliveryClient, type DeliveryClient } from '../../support/delivery-client.ts';
 import { runCli } from '../../support/run-cli.ts';

@@ -1,6 +1,6 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { createKeyspace } from '@herald/store/keys/keys';
-import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { freePort, startRedis, waitFor, type RedisOptions } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';
 import { shardKeys } from '../../support/delivery-state.ts';

@@ -1,4 +1,4 @@
-import { SEEN_EVERY_MS } from '@herald/store/shards/process-presence';
+import { SEEN_EVERY_MS } from '@herald/store/data/find-running';
 import { ID_PATTERNS } from '@herald/core';
 import { mastersOf } from '@herald/store/redis/connect-redis';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { createShardRecordStore } from '@herald/store/data/shard-record';
 import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { waitFor } from '@herald/test-kit';
 import { randomBytes } from 'node:crypto';

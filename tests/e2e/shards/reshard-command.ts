@@ -1,5 +1,5 @@
 import { createKeyspace } from '@herald/store/keys/keys';
-import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { createShardRecordStore } from '@herald/store/data/shard-record';
 import { launchProcess } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { runCli } from '../../support/run-cli.ts';

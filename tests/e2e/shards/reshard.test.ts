@@ -1,4 +1,4 @@
-import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { createShardRecordStore } from '@herald/store/data/shard-record';
 import type { Receiver } from '@herald/test-kit';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { waitUntilSettled } from '../../support/delivery-state.ts';

@@ -1,6 +1,6 @@
 import { callbackIdOf, deliveryIdOf, newTestTransitionId } from '@herald/core';
 import { newRevision } from '@herald/store/redis/random-token';
-import { createActivityReader } from '@herald/store/activity/activity-reader';
+import { createActivityReader } from '@herald/store/stats/activity-reader';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
 import { startEngine, type Engine, type Receiver } from './start-engine.ts';
 

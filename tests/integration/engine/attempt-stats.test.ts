@@ -1,6 +1,6 @@
 import { callbackIdOf, deliveryIdOf, newTestTransitionId, type AttemptVerdict } from '@herald/core';
 import { newRevision } from '@herald/store/redis/random-token';
-import { ARRIVAL_BINS, ATTEMPT_BINS, failedOf, SHARD_FIELDS } from '@herald/store/stats/attempt-fields';
+import { ARRIVAL_BINS, ATTEMPT_BINS, failedOf, SHARD_FIELDS } from '@herald/store/stats/counter-layout';
 import { createStatsReader } from '@herald/store/stats/stats-reader';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
 import { startEngine, type Engine, type Receiver } from './start-engine.ts';

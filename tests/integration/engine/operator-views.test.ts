@@ -1,6 +1,5 @@
 import { deliveryIdOf, newTestTransitionId } from '@herald/core';
-import { createGroupView } from '@herald/store/operators/group-view';
-import { createFailedView } from '@herald/store/operators/failed-view';
+import { createFailedView, createGroupView } from '@herald/store/operators/describe-delivery';
 import { createSearch } from '@herald/store/operators/search';
 import { range, RETENTION_MS, startEngine, type Engine } from './start-engine.ts';
 

@@ -2,7 +2,7 @@ import type { AttemptVerdict, DeliveryId } from '@herald/core';
 import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
-import { enqueuePending } from '@herald/store/shards/enqueue-pending';
+import { enqueuePending } from '@herald/store/data/enqueue-pending';
 import { RETENTION_MS, startEngine, type Engine, type Receiver } from './start-engine.ts';
 
 let engine: Engine;

@@ -1,6 +1,6 @@
 import { newReplayId } from '@herald/core';
 import type { EndpointPatch } from '@herald/store/endpoints/endpoint-patch';
-import { createFindGroups } from '@herald/store/endpoints/find-groups';
+import { createFindGroups } from '@herald/store/endpoints/receiver-store';
 import { randomBytes } from 'node:crypto';
 import { findFaults } from '../queue/read-queue.ts';
 import { range, startEngine, type Engine } from './start-engine.ts';

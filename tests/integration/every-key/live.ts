@@ -8,13 +8,12 @@ import {
 } from '@herald/core';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createHistoryMark } from '@herald/store/moving/history-mark';
-import { createRedisProbe } from '@herald/store/readiness/create-redis-probe';
-import { createUntrustedProxyMark } from '@herald/store/readiness/untrusted-proxy';
-import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { createRedisProbe, createUntrustedProxyMark } from '@herald/store/operators/create-readiness';
+import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
-import { createLossMark } from '@herald/store/shards/data-loss';
-import { createProcessPresence } from '@herald/store/shards/process-presence';
-import { takeUpgradeLease } from '@herald/store/upgrade/take-over-data';
+import { createLossMark } from '@herald/store/data/data-loss';
+import { createProcessPresence } from '@herald/store/data/find-running';
+import { takeUpgradeLease } from '@herald/store/data/take-over-data';
 import { appendToLog, logEntriesFrom } from '../../support/append-to-log.ts';
 import { buildTask } from '../../support/start-stores.ts';
 import { LIMIT, type Engine } from '../engine/start-engine.ts';

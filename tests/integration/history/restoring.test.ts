@@ -4,7 +4,7 @@ import { createHistoryCheck } from '@herald/history/requirements/create-history-
 import { findRestored } from '@herald/history/requirements/find-restored';
 import { TRY_LOCK_FOR_TENDING } from '@herald/history/sql/history-sql';
 import { createHistoryMark } from '@herald/store/moving/history-mark';
-import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { createShardRecordStore } from '@herald/store/data/shard-record';
 import { findPostgres } from '@herald/test-kit';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

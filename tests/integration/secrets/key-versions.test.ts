@@ -1,4 +1,4 @@
-import { createKeyVersionStore } from '@herald/store/key-versions/key-version-store';
+import { createKeyVersionStore } from '@herald/store/secrets/key-version-store';
 import { newSecretsKey, startVault } from '../../support/start-vault.ts';
 
 const [oldKey, newKey] = [newSecretsKey(), newSecretsKey()];

@@ -1,8 +1,11 @@
-import { createKeyVersionStore } from '@herald/store/key-versions/key-version-store';
+import { createKeyVersionStore } from '@herald/store/secrets/key-version-store';
 import { createKeyspace } from '@herald/store/keys/keys';
-import { createEncryptedSecretStore, type EncryptedSecretStore } from '@herald/store/secrets/encrypted-secret-store';
-import { forgetKeyVersion } from '@herald/store/secrets/forget-key-version';
-import { reencryptSecrets } from '@herald/store/secrets/reencrypt-secrets';
+import {
+  createEncryptedSecretStore,
+  forgetKeyVersion,
+  reencryptSecrets,
+  type EncryptedSecretStore,
+} from '@herald/store/secrets/reencrypt-secrets';
 import { newSecretsKey, startVault, type Vault } from '../../support/start-vault.ts';
 import { dumpRedis } from '../../support/redis-dump.ts';
 

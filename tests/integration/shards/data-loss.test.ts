@@ -1,8 +1,8 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { ConfigError } from '@herald/runtime/env/env';
 import { GLOBAL_KEYS } from '@herald/store/keys/keys';
-import { SEEN_EVERY_MS } from '@herald/store/shards/process-presence';
-import { openShards, type OpenShards } from '@herald/store/upgrade/open-shards';
+import { SEEN_EVERY_MS } from '@herald/store/data/find-running';
+import { openShards, type OpenShards } from '@herald/store/data/open-shards';
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
 import { createEventLog } from '../../support/event-log.ts';
 

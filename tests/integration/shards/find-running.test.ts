@@ -1,5 +1,4 @@
-import { createFindRunning } from '@herald/store/shards/find-running';
-import { createProcessPresence, type ProcessPresence } from '@herald/store/shards/process-presence';
+import { createFindRunning, createProcessPresence, type ProcessPresence } from '@herald/store/data/find-running';
 import { mastersOf } from '@herald/store/redis/connect-redis';
 import { startStores } from '../../support/start-stores.ts';
 

@@ -3,14 +3,13 @@ import { createAuditFollower, createAuditTrail } from '@herald/store/access/audi
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
-import { createGroupView } from '@herald/store/operators/group-view';
-import { createFindGroups } from '@herald/store/endpoints/find-groups';
+import { createGroupView } from '@herald/store/operators/describe-delivery';
+import { createFindGroups, createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { createHistoryMark } from '@herald/store/moving/history-mark';
-import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createPortalLinkStore, type PortalLink } from '@herald/store/access/portal-link-store';
 import { createReplayStore } from '@herald/store/replays/replay-store';
-import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { createShardRecordStore } from '@herald/store/data/shard-record';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { reshard as reshardData, type ReshardReport } from '../../../apps/cli/src/reshard/reshard.ts';

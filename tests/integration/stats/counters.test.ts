@@ -1,7 +1,6 @@
 import { createShardKeys } from '@herald/store/keys/keys';
 import { defineScript } from '@herald/store/redis/script';
-import { readCounters } from '@herald/store/stats/counter-layout';
-import { STATS_WINDOWS, type StatsWindow } from '@herald/store/stats/stats-window';
+import { readCounters, STATS_WINDOWS, type StatsWindow } from '@herald/store/stats/counter-layout';
 import { COUNT_LUA } from '../../../packages/store/src/stats/count-lua.ts';
 import { startStores, type Stores } from '../../support/start-stores.ts';
 

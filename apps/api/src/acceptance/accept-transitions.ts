@@ -10,8 +10,8 @@ import {
   type TaskId,
   type WorkspaceId,
 } from '@herald/core';
-import { isListened } from '@herald/store/keyspace/subscription-version';
-import type { ListenedEvent } from '@herald/store/listening/listen-channel';
+import { isListened } from '@herald/store/endpoints/endpoint-record';
+import type { ListenedEvent } from '@herald/store/listening/listeners';
 import { FACT_LIMIT, type CommitReply, type TransitionStore } from '@herald/store/transitions/transition-store';
 import type { Subscriptions } from '@herald/store/endpoints/receiver-store';
 import type { TaskRecord } from '@herald/store/tasks/task-record';

@@ -1,9 +1,7 @@
 import { type EndpointId, namedEndpoint, NameEndpoint, NotFoundError, type WorkspaceId } from '@herald/core';
-import type { ActivityReader } from '@herald/store/activity/activity-reader';
-import { ATTEMPT_BINS, failedOf } from '@herald/store/stats/attempt-fields';
-import { addCounts, type CountedBucket } from '@herald/store/stats/counter-layout';
+import type { ActivityReader } from '@herald/store/stats/activity-reader';
+import { ATTEMPT_BINS, failedOf, addCounts, type CountedBucket, STATS_WINDOWS, type StatsWindow } from '@herald/store/stats/counter-layout';
 import type { StatsReader } from '@herald/store/stats/stats-reader';
-import { STATS_WINDOWS, type StatsWindow } from '@herald/store/stats/stats-window';
 import { z } from 'zod';
 import { type KeyedRouteTable, operation } from '../http/operation.ts';
 import { workspaceOf } from '../http/request-state.ts';

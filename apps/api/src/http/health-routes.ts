@@ -1,5 +1,5 @@
 import { codesOf, READINESS_CODES } from '@herald/core';
-import type { Readiness } from '@herald/store/readiness/create-readiness';
+import type { Readiness } from '@herald/store/operators/create-readiness';
 import { z } from 'zod';
 import { operation, type RouteTable } from './operation.ts';
 import { describeCodes } from './problem.ts';

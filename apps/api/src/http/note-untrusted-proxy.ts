@@ -4,7 +4,7 @@ import {
   PROXY_NOT_TRUSTED,
   UNTRUSTED_PROXY_KEPT_MS,
   type UntrustedProxyMark,
-} from '@herald/store/readiness/untrusted-proxy';
+} from '@herald/store/operators/create-readiness';
 import type { RequestHandler } from 'express';
 
 /** How often the mark in Redis is renewed at most, in ms. */

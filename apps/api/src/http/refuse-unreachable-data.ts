@@ -1,5 +1,5 @@
 import { UnavailableError } from '@herald/core';
-import type { OpenShards } from '@herald/store/upgrade/open-shards';
+import type { OpenShards } from '@herald/store/data/open-shards';
 import type { RequestHandler } from 'express';
 
 export type UnreachableDataDeps = {

@@ -1,8 +1,7 @@
 import { deliveryIdOf, ListenerLimitReachedError, UnavailableError, type WorkspaceId } from '@herald/core';
 import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { Follow, ListenedEvent } from '@herald/store/listening/listen-channel';
-import { LISTENER_LIMIT, type ListenerStore } from '@herald/store/listening/listener-store';
+import { type Follow, type ListenedEvent, LISTENER_LIMIT, type ListenerStore } from '@herald/store/listening/listeners';
 import { randomToken } from '@herald/store/redis/random-token';
 import type { Response } from 'express';
 import type { ListenMetrics } from '../metrics.ts';

@@ -1,6 +1,6 @@
 import { TaskEventName } from '@herald/core';
 import type { ApiKeyStore } from '@herald/store/access/api-key-store';
-import { LISTENER_LIMIT } from '@herald/store/listening/listener-store';
+import { LISTENER_LIMIT } from '@herald/store/listening/listeners';
 import type { PortalLinkStore } from '@herald/store/access/portal-link-store';
 import { z } from 'zod';
 import { bearerTokenOf } from '../auth/judge-access.ts';

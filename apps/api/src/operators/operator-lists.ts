@@ -13,9 +13,7 @@ import {
 } from '@herald/core';
 import { type AuditEntry, type AuditPage as PageOfTrail, type AuditTrail, DOER, isAuditId } from '@herald/store/access/audit-trail';
 import { workspaceOfOwner } from '@herald/store/keys/keys';
-import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
-import type { createFailedView } from '@herald/store/operators/failed-view';
-import type { createGroupView, GroupDescription } from '@herald/store/operators/group-view';
+import type { DeliveryDescription, createFailedView, createGroupView, GroupDescription } from '@herald/store/operators/describe-delivery';
 import type { Search } from '@herald/store/operators/search';
 import { z } from 'zod';
 import { DeliveryReasonCode, LastAttempt, toLastAttempt } from '../deliveries/delivery-view.ts';

@@ -1,6 +1,5 @@
-import { ARRIVAL_BINS, SHARD_FIELDS } from '@herald/store/stats/attempt-fields';
-import { FIELDS } from '@herald/store/stats/counter-layout';
-import { toServiceRates } from '@herald/store/stats/service-rates';
+import { ARRIVAL_BINS, SHARD_FIELDS, FIELDS } from '@herald/store/stats/counter-layout';
+import { toServiceRates } from '@herald/store/stats/stats-reader';
 import { toMemory, toProcess } from './read-overview.ts';
 
 const MINUTE_MS = 60_000;

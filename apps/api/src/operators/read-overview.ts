@@ -1,15 +1,12 @@
 import { READINESS_CODES } from '@herald/core';
 import { rememberFor } from '@herald/runtime/async/remember-for';
-import { judgeWork, judgeWorkers, type PendingWork } from '@herald/store/backlog/judge-work';
-import type { createFailedView } from '@herald/store/operators/failed-view';
-import type { createMemoryTrend } from '@herald/store/operators/memory-trend';
-import type { Readiness } from '@herald/store/readiness/create-readiness';
-import type { ServiceState } from '@herald/store/service-state/create-service-state-reader';
-import { GONE_AFTER_MS, type ProcessPresence, type SeenProcess } from '@herald/store/shards/process-presence';
-import { ARRIVAL_BINS } from '@herald/store/stats/attempt-fields';
-import type { CountedBucket } from '@herald/store/stats/counter-layout';
-import { toServiceCounts } from '@herald/store/stats/service-rates';
-import type { StatsReader } from '@herald/store/stats/stats-reader';
+import { judgeWork, judgeWorkers, type PendingWork } from '@herald/store/operators/judge-work';
+import type { createFailedView } from '@herald/store/operators/describe-delivery';
+import type { createMemoryTrend, ServiceState } from '@herald/store/operators/create-service-state-reader';
+import type { Readiness } from '@herald/store/operators/create-readiness';
+import { GONE_AFTER_MS, type ProcessPresence, type SeenProcess } from '@herald/store/data/find-running';
+import { ARRIVAL_BINS, type CountedBucket } from '@herald/store/stats/counter-layout';
+import { toServiceCounts, type StatsReader } from '@herald/store/stats/stats-reader';
 import { z } from 'zod';
 import { TimeText, toTime } from '../http/to-time.ts';
 

@@ -1,7 +1,7 @@
 import type { ApiConfig } from '@herald/config/api-config';
 import { NotFoundError, PortalLinkIdText, PortalLinkLimitReachedError, type WorkspaceId } from '@herald/core';
 import type { Logger } from '@herald/runtime/log/logger';
-import { createActivityReader } from '@herald/store/activity/activity-reader';
+import { createActivityReader } from '@herald/store/stats/activity-reader';
 import type { Keyspace } from '@herald/store/keys/keys';
 import { createSearch } from '@herald/store/operators/search';
 import { createPortalLinkStore, makerOf, type NewPortalLink, PORTAL_LINK_LIMIT, type PortalLink, type PortalLinkStore } from '@herald/store/access/portal-link-store';

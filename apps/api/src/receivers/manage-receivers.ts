@@ -20,10 +20,8 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
-import type { FindGroups, GroupHealth } from '@herald/store/endpoints/find-groups';
-import type { ReceiverRecord, ReceiverStore } from '@herald/store/endpoints/receiver-store';
-import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
-import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
+import type { FindGroups, GroupHealth, ReceiverRecord, ReceiverStore } from '@herald/store/endpoints/receiver-store';
+import type { SealHeaders, SecretCipher } from '@herald/store/secrets/secret-cipher';
 import type { createSendTestEvent } from '@herald/store/test-events/send-test-event';
 import { HttpFault } from '../http/problem.ts';
 

@@ -16,7 +16,7 @@ import {
   ReceiverIdText,
   writeDuration,
 } from '@herald/core';
-import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
+import { judgeEndpointHealth } from '@herald/store/endpoints/receiver-store';
 import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
 import type { Response } from 'express';
 import { z } from 'zod';

@@ -12,7 +12,7 @@ import {
 } from '@herald/core';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import type { CallbackStore } from '@herald/store/endpoints/callback-store';
-import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
+import type { SealHeaders } from '@herald/store/secrets/secret-cipher';
 import type { z } from 'zod';
 import { type FindUrlProblem, refuseForbiddenUrl, withoutSame } from '../receivers/manage-receivers.ts';
 import { ReceiverView, toDisablingView, toOrderingView } from '../receivers/receiver-view.ts';

@@ -27,8 +27,7 @@ import {
 } from '@herald/core';
 import type { CanceledByErasure, PayloadEraser } from '@herald/store/erasing/payload-eraser';
 import { newRevision } from '@herald/store/redis/random-token';
-import type { SealHeaders } from '@herald/store/secrets/sealed-headers';
-import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
+import type { SealHeaders, SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskCursor, type TaskStore } from '@herald/store/tasks/task-store';
 import { z } from 'zod';
 import { TimeText, toTime } from '../http/to-time.ts';

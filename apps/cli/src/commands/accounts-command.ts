@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '@herald/core';
 import { countOf } from '@herald/runtime/text/count-of';
-import { type AccountDifference, findAccountDifferences, mendAccounts } from '@herald/store/memory/recount-accounts';
+import { type AccountDifference, findAccountDifferences, mendAccounts } from '@herald/store/stats/recount-accounts';
 import { Command } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';
 import type { Cell } from '../context/create-output.ts';

@@ -1,7 +1,7 @@
 import { deliveryHeaders } from '@herald/core';
 import { spanText } from '@herald/runtime/text/span-text';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
-import { createFindGroups, type GroupHealth } from '@herald/store/endpoints/find-groups';
+import { createFindGroups, type GroupHealth } from '@herald/store/endpoints/receiver-store';
 import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';
 import { bad, type Cell, doubtful, good, plain, toDate } from '../context/create-output.ts';
 import type { Herald } from '../context/open-herald.ts';

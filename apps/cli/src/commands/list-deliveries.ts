@@ -10,10 +10,8 @@ import {
 } from '@herald/core';
 import type { DeliveryFilter, DeliveryPage } from '@herald/store/deliveries/delivery-lists';
 import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
-import { type DeliveryDescription, describeDelivery } from '@herald/store/operators/describe-delivery';
-import { createFailedView } from '@herald/store/operators/failed-view';
-import { createNoticeView } from '@herald/store/operators/notice-view';
-import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
+import { type DeliveryDescription, describeDelivery, createFailedView, createNoticeView } from '@herald/store/operators/describe-delivery';
+import { createOwnerLookUp } from '@herald/store/operators/search';
 import { createTaskRetention } from '@herald/store/tasks/task-retention';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { findOwner, type Herald } from '../context/open-herald.ts';

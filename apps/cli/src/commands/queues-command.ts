@@ -1,5 +1,5 @@
 import { spanText } from '@herald/runtime/text/span-text';
-import { createWorkspaceAccounts, type WorkspaceAccount } from '@herald/store/memory/workspace-accounts';
+import { createWorkspaceAccounts, type WorkspaceAccount } from '@herald/store/stats/workspace-accounts';
 import { Command } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';
 import { bad, type Cell, doubtful, good, relativeText } from '../context/create-output.ts';

@@ -1,8 +1,6 @@
 import type { GroupHealth } from '@herald/queue';
-import { createFailedView } from '@herald/store/operators/failed-view';
-import { createGroupView, type GroupDescription } from '@herald/store/operators/group-view';
-import { createServiceStateReader, type ServiceState } from '@herald/store/service-state/create-service-state-reader';
-import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { createFailedView, createGroupView, type GroupDescription } from '@herald/store/operators/describe-delivery';
+import { createServiceStateReader, type ServiceState, createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { toDate } from '../context/create-output.ts';
 import type { Herald } from '../context/open-herald.ts';
 

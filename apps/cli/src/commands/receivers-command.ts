@@ -14,11 +14,8 @@ import { createDeliveryRetention } from '@herald/store/deliveries/delivery-reten
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
-import { createFindGroups } from '@herald/store/endpoints/find-groups';
-import { judgeEndpointHealth } from '@herald/store/endpoints/judge-endpoint-health';
-import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
-import { walkReceivers } from '@herald/store/endpoints/walk-endpoints';
-import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { createFindGroups, judgeEndpointHealth, createReceiverStore, walkReceivers } from '@herald/store/endpoints/receiver-store';
+import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { createSendTestEvent, type TestOutcome } from '@herald/store/test-events/send-test-event';
 import { createTestEventStore } from '@herald/store/test-events/test-event-store';
 import { createTestReplyListener } from '@herald/store/test-events/test-replies';

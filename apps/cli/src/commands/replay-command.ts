@@ -3,7 +3,7 @@ import { type EndpointId, RequestReplay, type WorkspaceId } from '@herald/core';
 import { createReplayOperations } from '@herald/store/replays/create-replay-operations';
 import { type Replay, REPLAY_WAITS } from '@herald/store/replays/replay-record';
 import { createReplayStore } from '@herald/store/replays/replay-store';
-import { createWorkerPresence } from '@herald/store/service-state/worker-presence';
+import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { Command, Option } from 'commander';
 import { type CommandDeps, examples, type JsonOption, type StartProgress } from '../context/command-deps.ts';
 import { toDate } from '../context/create-output.ts';

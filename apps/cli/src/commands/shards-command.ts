@@ -1,6 +1,5 @@
 import { countOf } from '@herald/runtime/text/count-of';
-import { createFindRunning } from '@herald/store/shards/find-running';
-import { createProcessPresence } from '@herald/store/shards/process-presence';
+import { createFindRunning, createProcessPresence } from '@herald/store/data/find-running';
 import { Command, Option } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';
 import { readShardCount } from '../context/read-arguments.ts';

@@ -7,7 +7,7 @@ import { createAuditTrail, type NewAuditEntry } from '@herald/store/access/audit
 import { createKeyspace } from '@herald/store/keys/keys';
 import { RedisUnreachableError } from '@herald/store/redis/connect-redis';
 import { isRedisRefusal, isRedisUnavailable, sayRefusal } from '@herald/store/redis/refusal';
-import { createShardRecordStore } from '@herald/store/shards/shard-record';
+import { createShardRecordStore } from '@herald/store/data/shard-record';
 import { Presets, SingleBar } from 'cli-progress';
 import type { Output, OutputStream } from './create-output.ts';
 import type { Herald, OpenHerald, ServiceEnv } from './open-herald.ts';

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { plainText } from '@herald/core';
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 import { spanText } from '@herald/runtime/text/span-text';
-import type { Told } from '@herald/store/listening/listen-channel';
+import type { Told } from '@herald/store/listening/listeners';
 import Table from 'cli-table3';
 
 /** A stream of the process, or one that a test reads. */

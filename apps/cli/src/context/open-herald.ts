@@ -15,13 +15,12 @@ import { createResources } from '@herald/runtime/lifecycle/resources';
 import { type Clock, startClock } from '@herald/store/redis/clock';
 import { createKeyspace } from '@herald/store/keys/keys';
 import { createHistoryMark } from '@herald/store/moving/history-mark';
-import { createOwnerLookUp } from '@herald/store/operators/owner-look-up';
+import { createOwnerLookUp } from '@herald/store/operators/search';
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { demandAccess } from '@herald/store/redis/check-redis';
 import { createAwaitReplication } from '@herald/store/redis/await-replication';
-import { judgeShards } from '@herald/store/shards/judge-shards';
-import { createShardRecordStore } from '@herald/store/shards/shard-record';
-import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
+import { judgeShards, createShardRecordStore } from '@herald/store/data/shard-record';
+import { findLayoutProblem } from '@herald/store/data/data-loss';
 
 /**
  * The settings of the service that the CLI needs to reach its data.

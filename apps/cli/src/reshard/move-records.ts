@@ -3,8 +3,7 @@ import { KEY_KINDS, type KeyName, type KindsOf, readKeyName } from '@herald/stor
 import { createShardKeys, type Keyspace, type ShardKeys, readScoredIds, SHARD_TAGS } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { walkKeys } from '@herald/store/redis/walk-keys';
-import type { AwaitCopies } from '@herald/store/shards/await-copies';
-import { forgetPlace } from '@herald/store/shards/forget-places';
+import { type AwaitCopies, forgetPlace } from '@herald/store/data/enqueue-pending';
 
 /** Records moved at the same time: each may have a body of 256 KiB. */
 const AT_ONCE = 50;

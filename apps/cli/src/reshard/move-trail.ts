@@ -4,7 +4,7 @@ import { createShardKeys, GLOBAL_KEYS, type ShardKeys, SHARD_TAGS } from '@heral
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { randomToken } from '@herald/store/redis/random-token';
 import { defineScript } from '@herald/store/redis/script';
-import type { ShardRecordStore } from '@herald/store/shards/shard-record';
+import type { ShardRecordStore } from '@herald/store/data/shard-record';
 import type { MoveDeps } from './move-records.ts';
 
 const FOLLOWERS: readonly AuditFollowing[] = ['log', 'history'];

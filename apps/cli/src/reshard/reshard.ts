@@ -5,13 +5,11 @@ import { createKeyspace, type Keyspace, type ShardKeys, readScoredIds, SHARD_TAG
 import { createHistoryMark } from '@herald/store/moving/history-mark';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { AwaitReplication } from '@herald/store/redis/await-replication';
-import { createAwaitCopies } from '@herald/store/shards/await-copies';
-import { enqueuePending } from '@herald/store/shards/enqueue-pending';
-import type { FindRunning } from '@herald/store/shards/find-running';
-import { describeResharding } from '@herald/store/shards/judge-shards';
-import { createShardRecordStore, type ShardRecordStore } from '@herald/store/shards/shard-record';
-import { findLayoutProblem, judgeLayout } from '@herald/store/upgrade/find-layout-problem';
-import { learnRecord } from '@herald/store/upgrade/open-shards';
+import { createAwaitCopies, enqueuePending } from '@herald/store/data/enqueue-pending';
+import type { FindRunning } from '@herald/store/data/find-running';
+import { describeResharding, createShardRecordStore, type ShardRecordStore } from '@herald/store/data/shard-record';
+import { findLayoutProblem, judgeLayout } from '@herald/store/data/data-loss';
+import { learnRecord } from '@herald/store/data/open-shards';
 import {
   createOwners,
   keyInShard,

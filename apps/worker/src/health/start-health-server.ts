@@ -1,5 +1,5 @@
-import type { Exposition } from '@herald/store/service-state/create-exposition';
-import type { Readiness } from '@herald/store/readiness/create-readiness';
+import type { Exposition } from '@herald/store/operators/create-service-state-reader';
+import type { Readiness } from '@herald/store/operators/create-readiness';
 import { listen } from '@herald/runtime/net/listen';
 import { createServer } from 'node:http';
 import { once } from 'node:events';

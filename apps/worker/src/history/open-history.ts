@@ -11,7 +11,7 @@ import type { Logger } from '@herald/runtime/log/logger';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { HistoryMark } from '@herald/store/moving/history-mark';
-import type { ShardRecordStore } from '@herald/store/shards/shard-record';
+import type { ShardRecordStore } from '@herald/store/data/shard-record';
 import { createHistoryMetrics } from './create-history-metrics.ts';
 import { createHistoryState } from './history-state.ts';
 

@@ -2,7 +2,7 @@ import type { WorkspaceId } from '@herald/core';
 import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { GLOBAL_KEYS } from '../keys/keys.ts';
-import { tellRevoked, type Told } from '../listening/listen-channel.ts';
+import { tellRevoked, type Told } from '../listening/listeners.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { demandReplicated, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 import { batchCalls } from '../redis/batch-calls.ts';

@@ -3,7 +3,7 @@ import { createBoundedMap } from '@herald/runtime/async/bounded-map';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { GLOBAL_KEYS, type Keyspace } from '../keys/keys.ts';
-import { tellRevoked, type Told } from '../listening/listen-channel.ts';
+import { tellRevoked, type Told } from '../listening/listeners.ts';
 import { defineReplicatedScript, demandReplicated, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 import { digestApiKey, isPortalTokenText, isSameProof, newPortalToken, type ApiKey } from './api-key-store.ts';
 

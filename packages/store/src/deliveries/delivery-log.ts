@@ -9,8 +9,8 @@ import {
 import { z } from 'zod';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 import type { Keyspace } from '../keys/keys.ts';
-import type { RoomDeps } from '../memory/memory-guard.ts';
-import { LimitName, NO_LIMITS } from '../memory/workspace-accounts.ts';
+import type { RoomDeps } from '../stats/memory-guard.ts';
+import { LimitName, NO_LIMITS } from '../stats/workspace-accounts.ts';
 import { createDeliveryLists } from './delivery-lists.ts';
 import { createDeliveryReader } from './delivery-reader.ts';
 import { REDELIVER_LUA } from './redeliver-script.ts';

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import type { ShardKeys } from '../keys/keys.ts';
 import { newRevision } from '../redis/random-token.ts';
-import { fieldsOf } from '../stats/attempt-fields.ts';
+import { fieldsOf } from '../stats/counter-layout.ts';
 import { batchCalls } from '../redis/batch-calls.ts';
 import { defineScript, ScriptCommandError } from '../redis/script.ts';
 import { writeAttempt, type AttemptRecord } from './attempt-record.ts';

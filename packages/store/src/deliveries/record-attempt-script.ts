@@ -1,6 +1,6 @@
 import { DISABLE_AT_FAILURES } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
-import { SUBSCRIPTION_VERSION_LUA } from '../keyspace/subscription-version.ts';
+import { SUBSCRIPTION_VERSION_LUA } from '../endpoints/endpoint-record.ts';
 import { NOTICE_LUA } from '../notices/notice-lua.ts';
 import { COUNT_LUA } from '../stats/count-lua.ts';
 import { SETTLE_LUA } from './delivery-scripts.ts';

@@ -1,10 +1,21 @@
-import { groupOf, isNotice, type Delivery, type DeliveryId, type EndpointId, type PastDelivery } from '@herald/core';
+import {
+  groupOf,
+  isNotice,
+  PLATFORM,
+  type Delivery,
+  type DeliveryId,
+  type EndpointId,
+  type PastDelivery,
+} from '@herald/core';
+import { EXPRESS_MARK, type GroupState } from '@herald/queue';
 import { readAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
-import { readFirstAttempt } from '../deliveries/first-attempt.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries/delivery-record.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
-import type { ShardKeys } from '../keys/keys.ts';
+import { readFirstAttempt } from '../deliveries/first-attempt.ts';
+import { createGroupReaders, type GroupReadersDeps } from '../endpoints/receiver-store.ts';
+import { readScoredIds, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import { findWaitingFor } from '../ordering/find-waiting-for.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { createStatsReader, timeToEmpty, toSentPerSecond } from '../stats/stats-reader.ts';
 
 /** A delivery as an operator sees it: no secret, no body, and of the url the host alone. */
 export type DeliveryDescription = {
@@ -103,4 +114,130 @@ function describe(delivery: Delivery, { attempts, lastAttempt, endpoint, waiting
     ...log,
     group: groupOf(endpointId, origin ?? endpointId),
   };
+}
+
+type FailedViewDeps = {
+  readonly redis: RedisClient;
+  readonly keyspace: Pick<Keyspace, 'shards'>;
+  /** How long a settled record is kept, in ms. */
+  readonly keepMs: number;
+  /** Whether it shows failed test events too. They are no lost work, so they have an index of their own. */
+  readonly withTests?: boolean;
+};
+
+/** The latest failed deliveries of some shards: those without tries left, and those that waited too long. */
+export function createFailedView({ redis, keyspace, keepMs, withTests = false }: FailedViewDeps) {
+  const indexes = keyspace.shards.flatMap((keys) =>
+    [keys.failed, ...(withTests ? [keys.failedTests] : [])].map((index) => ({ keys, index })),
+  );
+  /** Newest first. A page of all shards lies within the first `end` of each. */
+  const readPage = async (now: number, start: number, end: number) => {
+    const range = ['BYSCORE', 'REV', 'LIMIT', 0, end + 1, 'WITHSCORES'] as const;
+    const entries = await Promise.all(
+      indexes.map(async ({ keys, index }) => {
+        const rows = await redis.zrange(index, '+inf', String(now - keepMs), ...range);
+        return readScoredIds(rows).map((entry) => ({ ...entry, keys }));
+      }),
+    );
+    const newestFirst = entries.flat().sort((a, b) => b.score - a.score);
+    return newestFirst.slice(start, end + 1);
+  };
+  return {
+    async count(now: number) {
+      const counts = await Promise.all(indexes.map(({ index }) => redis.zcount(index, now - keepMs, '+inf')));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+    /** The deliveries of a page without those that are gone, or no longer failed. */
+    async list(now: number, start: number, end: number) {
+      const page = await readPage(now, start, end);
+      const found = await Promise.all(page.map(({ keys, id }) => describeDelivery(redis, keys, id)));
+      return found.filter((delivery) => delivery !== undefined).filter(({ delivery }) => delivery.status === 'failed');
+    },
+    /** The ids of a page, also of those that are gone or no longer failed. */
+    async listIds(now: number, start: number, end: number) {
+      return (await readPage(now, start, end)).map(({ id }) => id);
+    },
+  };
+}
+
+/** Notices that are looked at in each shard, the newest ones. */
+const MOST_NOTICES = 1_000;
+
+type NoticeViewDeps = { readonly redis: RedisClient; readonly keyspace: Pick<Keyspace, 'shards'> };
+
+/** The deliveries of notices to the platform, as an operator sees them. */
+export function createNoticeView({ redis, keyspace }: NoticeViewDeps) {
+  return {
+    /** Newest first, those made since then (epoch ms). */
+    async list(since?: number) {
+      const range = ['BYSCORE', 'REV', 'LIMIT', 0, MOST_NOTICES, 'WITHSCORES'] as const;
+      const entries = await Promise.all(
+        keyspace.shards.map(async (keys) => {
+          const rows = await redis.zrange(keys.notices, '+inf', String(since ?? '-inf'), ...range);
+          return readScoredIds(rows).map((entry) => ({ ...entry, keys }));
+        }),
+      );
+      const newestFirst = entries.flat().sort((a, b) => b.score - a.score);
+      const found = await Promise.all(newestFirst.map(({ keys, id }) => describeDelivery(redis, keys, id)));
+      return found.filter((delivery) => delivery !== undefined);
+    },
+  };
+}
+
+/**
+ * A group with waiting deliveries: those of a receiver, those of a workspace to callbacks of one origin, or notices.
+ * `delivery`: the first one; absent when its record is gone.
+ *
+ * `sentPerSecond`: attempts, in the last minute or two; `emptyInMs`: when what is due will be sent at this rate, if no more
+ * comes. Absent where nothing counts them, or where nothing goes.
+ */
+export type GroupDescription = GroupState & {
+  readonly kind: 'receiver' | 'callbacks' | 'notices';
+  readonly delivery?: DeliveryDescription;
+  readonly sentPerSecond?: number;
+  readonly emptyInMs?: number;
+};
+
+/** Groups per shard: more than anyone reads. */
+const MOST_GROUPS = 500;
+/** The largest groups, of which the rates are read: some 20 KB each. */
+const WITH_RATES = 100;
+
+/** The groups of all shards, as an operator sees them. */
+export function createGroupView(deps: GroupReadersDeps) {
+  const shards = [...createGroupReaders(deps)];
+  const stats = createStatsReader(deps);
+  const withRate = async (group: GroupDescription): Promise<GroupDescription> => {
+    if (group.kind !== 'receiver' || !group.delivery) return group;
+    const at = deps.now();
+    const minutes = await stats.ofReceiver(group.delivery.delivery.workspaceId, group.group, '1h');
+    const sentPerSecond = toSentPerSecond(minutes, at);
+    const isHeldUp = group.isStopped || group.isOpen || group.heldUntil !== undefined;
+    const rates = { acceptedPerSecond: 0, deliveredPerSecond: isHeldUp ? 0 : sentPerSecond };
+    const emptyInMs = timeToEmpty(group.due, rates);
+    return { ...group, sentPerSecond, ...(emptyInMs !== undefined && { emptyInMs }) };
+  };
+  const listIn = async ([keys, groups]: (typeof shards)[number]): Promise<GroupDescription[]> => {
+    // Test events wait in a group that belongs to nobody.
+    const found = (await groups.list(MOST_GROUPS)).filter(({ group }) => !group.startsWith(EXPRESS_MARK));
+    return await Promise.all(
+      found.map(async (group) => {
+        const delivery = group.first && (await describeDelivery(deps.redis, keys, group.first.id));
+        return { ...group, kind: kindOf(group.group), ...(delivery && { delivery }) };
+      }),
+    );
+  };
+  return {
+    /** Those with the most waiting deliveries first. Of very many, only those that are served soonest. */
+    async list() {
+      const found = await Promise.all(shards.map(listIn));
+      const groups = found.flat().sort((a, b) => b.waiting - a.waiting);
+      return [...(await Promise.all(groups.slice(0, WITH_RATES).map(withRate))), ...groups.slice(WITH_RATES)];
+    },
+  };
+}
+
+function kindOf(group: string): GroupDescription['kind'] {
+  if (group === PLATFORM) return 'notices';
+  return group.startsWith('wh') ? 'receiver' : 'callbacks';
 }

@@ -1,19 +1,21 @@
 import {
-  type HistoryReader,
   ID_PATTERNS,
   isCallbackId,
-  type TaskId,
   taskIdOfCallback,
   TransitionIdText,
+  type DeliveryId,
+  type EndpointId,
+  type HistoryReader,
+  type TaskId,
+  type TransitionId,
   type WorkspaceId,
 } from '@herald/core';
-import { walkEndpoints } from '../endpoints/walk-endpoints.ts';
-import { GLOBAL_KEYS, PLATFORM_OWNER, type Keyspace } from '../keys/keys.ts';
+import { walkEndpoints } from '../endpoints/receiver-store.ts';
+import { GLOBAL_KEYS, PLATFORM_OWNER, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { createOwnerLookUp } from './owner-look-up.ts';
 
 /** What a search found. Of a host, the id is the host. */
-export type Found = {
+type Found = {
   readonly kind: 'workspace' | 'receiver' | 'delivery' | 'task' | 'host';
   readonly id: string;
   readonly workspaceId: WorkspaceId;
@@ -21,13 +23,13 @@ export type Found = {
 };
 
 /** `isComplete`: there is nothing else. */
-export type SearchResult = { readonly found: readonly Found[]; readonly isComplete: boolean };
+type SearchResult = { readonly found: readonly Found[]; readonly isComplete: boolean };
 
 const RESULTS = 20;
 /** How long a look for a part of a name goes on, in ms. It goes in steps of a few ms, and others are served between them. */
 const HOST_LOOK_MS = 2_000;
 
-export type SearchDeps = {
+type SearchDeps = {
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
   readonly hostLookMs?: number;
@@ -125,4 +127,33 @@ export type Search = ReturnType<typeof createSearch>;
 
 function hostOf(url: string): string {
   return URL.parse(url)?.host ?? '';
+}
+
+type OwnerLookUpDeps = {
+  readonly redis: RedisClient;
+  readonly keyspace: Keyspace;
+  /** Absent: nothing leaves Redis but what is over. */
+  readonly history?: Pick<HistoryReader, 'findOwner'> | undefined;
+};
+
+/** Finds the workspace that an id belongs to, for operators, who have only the id. One small read per shard. */
+export function createOwnerLookUp({ redis, keyspace, history }: OwnerLookUpDeps) {
+  const findIn = async (read: (keys: ShardKeys) => Promise<string | null>) => {
+    const found = await Promise.all(keyspace.shards.map(read));
+    return found.find((workspaceId) => workspaceId !== null);
+  };
+  return {
+    /** The workspace of a receiver or a callback. */
+    ofEndpoint: (id: EndpointId) => findIn((keys) => redis.hget(keys.endpoint(id), 'ws')),
+    ofDelivery: async (id: DeliveryId) => {
+      const owner = await findIn(async (keys) => {
+        const transitionId = await redis.hget(keys.delivery(id), 'x');
+        return transitionId === null ? null : await redis.hget(keys.transition(transitionId), 'ws');
+      });
+      return owner ?? (await history?.findOwner(id));
+    },
+    /** Of one that Redis has. */
+    ofTransition: (id: TransitionId) => findIn((keys) => redis.hget(keys.transition(id), 'ws')),
+    ofReplay: (id: string) => findIn((keys) => redis.hget(keys.replay(id), 'ws')),
+  };
 }

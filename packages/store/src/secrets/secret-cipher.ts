@@ -1,4 +1,7 @@
+import type { OwnHeaders } from '@herald/core';
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { SealedHeaders } from '../endpoints/endpoint-record.ts';
 
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
@@ -84,4 +87,20 @@ export function keyFingerprintOf(encrypted: string): string {
  */
 function fingerprintOf(key: Buffer): string {
   return createHash('sha256').update('herald-secrets-key:').update(key).digest('hex').slice(0, 8);
+}
+
+const Headers = z.record(z.string(), z.string());
+
+/** Encrypts the headers of an endpoint's own, for its record. */
+export function createSealHeaders(encrypt: SecretCipher['encrypt']) {
+  return (headers: OwnHeaders, endpointId: string): SealedHeaders => ({
+    names: Object.keys(headers),
+    encrypted: encrypt(JSON.stringify(headers), endpointId, 'headers'),
+  });
+}
+export type SealHeaders = ReturnType<typeof createSealHeaders>;
+
+/** @throws UndecryptableSecretError */
+export function openHeaders(decrypt: SecretCipher['decrypt'], encrypted: string, endpointId: string): OwnHeaders {
+  return Headers.parse(JSON.parse(decrypt(encrypted, endpointId, 'headers')));
 }

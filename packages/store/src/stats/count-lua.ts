@@ -1,5 +1,13 @@
-import { COUNTER_BITS, COUNTERS_BYTES, FIELDS, HEADER_BYTES, RINGS, SLOT_BYTES, SLOTS_AT } from './counter-layout.ts';
-import { STATS_WINDOWS } from './stats-window.ts';
+import {
+  COUNTER_BITS,
+  COUNTERS_BYTES,
+  FIELDS,
+  HEADER_BYTES,
+  RINGS,
+  SLOT_BYTES,
+  SLOTS_AT,
+  STATS_WINDOWS,
+} from './counter-layout.ts';
 
 const MINUTE_MS = 60_000;
 const rings = RINGS.map((window) => STATS_WINDOWS[window]);

@@ -1,5 +1,3 @@
-import { STATS_WINDOWS, type StatsWindow } from './stats-window.ts';
-
 const MINUTE_MS = 60_000;
 
 /**
@@ -83,4 +81,89 @@ function readCountersAt(text: Buffer, start: number): number[] {
     counters.push(text.readUInt32BE(offset) >>> 4, text.readUInt32BE(offset + 3) & 0x0f_ff_ff_ff);
   }
   return counters;
+}
+
+/** How far back statistics look, and how long each of their buckets is. */
+export const STATS_WINDOWS = {
+  '1h': { buckets: 60, bucketMs: 60_000 },
+  '24h': { buckets: 96, bucketMs: 900_000 },
+  '7d': { buckets: 84, bucketMs: 7_200_000 },
+} as const;
+export type StatsWindow = keyof typeof STATS_WINDOWS;
+
+// What the counters of an endpoint, and those of a shard, count.
+
+/** The field of an endpoint's failed attempts, behind those of the durations of the successful ones. */
+const FAILED = FIELDS - 1;
+/** Up to 19 s, more than the usual deadline; the last one is open. */
+export const ATTEMPT_BINS = createDurationBins({ first: 0, count: FAILED, factor: 1.6 });
+
+/** Fields of a shard: deliveries accepted, failed attempts, deliveries that did not arrive at once. */
+export const SHARD_FIELDS = { accepted: 0, failed: 1, deliveredLater: 2 } as const;
+/** From acceptance to arrival, of deliveries that arrived at once: up to 8 minutes; the last one is open. */
+export const ARRIVAL_BINS = createDurationBins({ first: 3, count: FIELDS - 3, factor: 2 });
+
+/** What an attempt came to. Durations are in ms. */
+type CountedAttempt = {
+  readonly isSuccess: boolean;
+  readonly durationMs: number;
+  /** From acceptance to now, of a delivery that arrives at once. */
+  readonly arrivedAfterMs: number | undefined;
+};
+
+/** The field that an attempt counts for among those of its endpoint, and that among those of the shard. */
+export function fieldsOf({ isSuccess, durationMs, arrivedAfterMs }: CountedAttempt) {
+  if (!isSuccess) return { field: FAILED, shardField: SHARD_FIELDS.failed };
+  const shardField = arrivedAfterMs === undefined ? SHARD_FIELDS.deliveredLater : ARRIVAL_BINS.fieldOf(arrivedAfterMs);
+  return { field: ATTEMPT_BINS.fieldOf(durationMs), shardField };
+}
+
+/** The failed attempts of an endpoint's bucket. */
+export function failedOf(counts: readonly number[]): number {
+  return counts[FAILED] ?? 0;
+}
+
+type DurationBinsOptions = {
+  /** The field of the shortest durations. */
+  readonly first: number;
+  readonly count: number;
+  /** How much longer each bin reaches than the one before. */
+  readonly factor: number;
+};
+
+/**
+ * Counters of durations, each for a range that is longer by a factor. Field `first` is for up to 1 ms, the next for up to
+ * `factor` ms, and so on; the last is open.
+ */
+export function createDurationBins({ first, count, factor }: DurationBinsOptions) {
+  const endOf = (bin: number) => factor ** bin;
+  // Loops without intermediate lists: a chart asks for the quantiles of each of its buckets.
+  const sum = (counts: readonly number[]): number => {
+    let total = 0;
+    for (let bin = 0; bin < count; bin++) total += counts[first + bin] ?? 0;
+    return total;
+  };
+  return {
+    fieldOf: (ms: number): number => {
+      const bin = ms <= 1 ? 0 : Math.ceil(Math.log(ms) / Math.log(factor) - 1e-9);
+      return first + Math.min(bin, count - 1);
+    },
+    sum,
+    /** The duration, in ms, that a share of the counted ones did not exceed. Undefined when none was counted. */
+    quantile: (counts: readonly number[], share: number): number | undefined => {
+      const rank = share * sum(counts);
+      let below = 0;
+      for (let bin = 0; bin < count; bin++) {
+        const each = counts[first + bin] ?? 0;
+        if (each > 0 && below + each >= rank) {
+          const from = bin === 0 ? 0 : endOf(bin - 1);
+          // Those of a bin count as spread evenly. Of the last one only the beginning is known.
+          const within = bin === count - 1 ? 0 : (rank - below) / each;
+          return Math.round(from + (endOf(bin) - from) * within);
+        }
+        below += each;
+      }
+      return undefined;
+    },
+  };
 }

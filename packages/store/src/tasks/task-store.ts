@@ -17,8 +17,8 @@ import { endpointFields, type SealedHeaders } from '../endpoints/endpoint-record
 import { defineReplicatedScript, demandReplicated, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 import { GLOBAL_KEYS, readScoredIds, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import { TASK_BYTES } from '../keyspace/account-lua.ts';
-import type { RoomDeps } from '../memory/memory-guard.ts';
-import { LimitName, NO_LIMITS } from '../memory/workspace-accounts.ts';
+import type { RoomDeps } from '../stats/memory-guard.ts';
+import { LimitName, NO_LIMITS } from '../stats/workspace-accounts.ts';
 import { newRevision } from '../redis/random-token.ts';
 import { createLogReader, type TimeRange } from '../logs/log-reader.ts';
 import { LISTED_FIELDS, readTask, taskFields, type TaskRecord } from './task-record.ts';

@@ -7,15 +7,18 @@ import {
   type TransitionId,
   type WorkspaceId,
 } from '@herald/core';
+import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import { LOCK_LUA, LockedReply } from '../endpoints/endpoint-patch.ts';
+import { TEST_GROUP } from '../keys/groups.ts';
 import type { Keyspace } from '../keys/keys.ts';
-import { LockedReply } from '../endpoints/endpoint-patch.ts';
-import type { RoomDeps } from '../memory/memory-guard.ts';
-import { LimitName, NO_LIMITS } from '../memory/workspace-accounts.ts';
+import { ACCOUNT_LUA, ROOM_LUA } from '../keyspace/account-lua.ts';
+import { LOG_LUA } from '../logs/segment-lua.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript } from '../redis/script.ts';
-import { CLAIM_TEST_EVENT_LUA, CREATE_TEST_EVENT_LUA } from './test-event-scripts.ts';
+import type { RoomDeps } from '../stats/memory-guard.ts';
+import { LimitName, NO_LIMITS } from '../stats/workspace-accounts.ts';
 
 export type TestEvent = {
   readonly transitionId: TransitionId;
@@ -29,7 +32,7 @@ export type TestEvent = {
   readonly createdAt: number;
 };
 
-export type TestEventStoreDeps = {
+type TestEventStoreDeps = {
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
   readonly retention: DeliveryRetention;
@@ -79,3 +82,50 @@ export function createTestEventStore(deps: TestEventStoreDeps) {
   };
 }
 export type TestEventStore = ReturnType<typeof createTestEventStore>;
+
+const CREATE_TEST_EVENT_LUA = /* lua */ `
+-- Write a test event and its one delivery, and enqueue it. A second run leaves what the first one wrote.
+-- KEYS[1] transition (hash)   KEYS[2] delivery (hash)   KEYS[3] its endpoint's log (zset)   KEYS[4] its endpoint (hash)
+-- ARGV[1] transition id   ARGV[2] delivery id   ARGV[3] endpoint id   ARGV[4] workspace id   ARGV[5] now (ms)
+-- ARGV[6] body   ARGV[7] time to live of the log (ms)   ARGV[8] prefix   ARGV[9] JSON of limits, see takeRoom
+-- ARGV[10] of a sample: the event it shows
+-- Returns {'created'} | {'missing'} (no such endpoint) | {'locked', reason of the lock, '' for none}
+-- | {'no_room', 'pending' | 'bytes' (of its workspace)}.
+local prefix = ARGV[8]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${ACCOUNT_LUA}
+${ROOM_LUA}
+${LOG_LUA}
+${LOCK_LUA}
+if redis.call('EXISTS', KEYS[4]) == 0 then return { 'missing' } end
+if redis.call('EXISTS', KEYS[2]) == 1 then return { 'created' } end
+local lock = lockOf(KEYS[4])
+if lock then return { 'locked', lock } end
+local size = sizeOfTransition(#ARGV[6], 1)
+local full = takeRoom(ARGV[4], 1, size, cjson.decode(ARGV[9]), tonumber(ARGV[5]))
+if full then
+  writeAccounts()
+  return { 'no_room', full }
+end
+redis.call('HSET', KEYS[1], 'open', 1, 'ev', 'webhook.test', 'ws', ARGV[4], 'at', ARGV[5], 'eps', ARGV[3],
+  'body', ARGV[6], 'b', size)
+if ARGV[10] then redis.call('HSET', KEYS[1], 'as', ARGV[10]) end
+redis.call('HSET', KEYS[2], 'x', ARGV[1], 'e', ARGV[3], 's', 'pending', 'n', 0, 'at', ARGV[5], 'due', ARGV[5])
+appendToLog(KEYS[3], ARGV[7], { ARGV[5], ARGV[2] })
+enqueue({ { '${TEST_GROUP}', ARGV[2], URGENT + ARGV[5] } }, tonumber(ARGV[5]))
+writeAccounts()
+return { 'created' }
+`;
+
+const CLAIM_TEST_EVENT_LUA = /* lua */ `#!lua flags=allow-oom
+-- Let exactly one worker send a test event. One that is claimed but never settled is lost: it is not sent again.
+-- KEYS[1] delivery (hash)
+-- ARGV[1] now (ms)
+-- Returns 'claimed' | 'taken' | 'settled' | 'missing'.
+local status = redis.call('HGET', KEYS[1], 's')
+if not status then return 'missing' end
+if status ~= 'pending' then return 'settled' end
+if redis.call('HSETNX', KEYS[1], 'claim', ARGV[1]) == 0 then return 'taken' end
+return 'claimed'
+`;

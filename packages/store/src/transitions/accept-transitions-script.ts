@@ -5,7 +5,7 @@ import { ENDED_LUA } from '../logs/ended-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 import { ACCOUNT_LUA, ENTRY_BYTES, ROOM_LUA } from '../keyspace/account-lua.ts';
 import { WORKSPACE_TASKS_LUA } from '../keyspace/workspace-tasks-lua.ts';
-import { SHARD_FIELDS } from '../stats/attempt-fields.ts';
+import { SHARD_FIELDS } from '../stats/counter-layout.ts';
 import { COUNT_LUA } from '../stats/count-lua.ts';
 import { TRIM_TASKS_LUA } from '../tasks/task-scripts.ts';
 

@@ -1,11 +1,11 @@
 import { ConfigError } from '@herald/runtime/env/env';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { createApiKeyStore } from '@herald/store/access/api-key-store';
-import { createShardRecordStore } from '@herald/store/shards/shard-record';
-import { findLayoutProblem } from '@herald/store/upgrade/find-layout-problem';
+import { createShardRecordStore } from '@herald/store/data/shard-record';
+import { findLayoutProblem } from '@herald/store/data/data-loss';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
 import { reshard } from '../../../../apps/cli/src/reshard/reshard.ts';
-import { openShards, type OpenShards } from '@herald/store/upgrade/open-shards';
+import { openShards, type OpenShards } from '@herald/store/data/open-shards';
 import { readKeyName } from '@herald/store/keys/key-name';
 import { waitFor } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';
