@@ -7,7 +7,7 @@ import { createHistoryReader } from '@herald/history/reading/create-history-read
 import { writeFirstAttempt } from '@herald/store/deliveries/first-attempt';
 import { createKeyspace, type ShardKeys } from '@herald/store/keys/keys';
 import { LOG_LUA } from '@herald/store/logs/segment-lua';
-import { createMoveStore } from '@herald/store/moving/move-store';
+import { createMoveStore } from '@herald/store/bulk/move-store';
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { defineScript } from '@herald/store/redis/script';
 import { createCertificateAuthority, waitFor } from '@herald/test-kit';

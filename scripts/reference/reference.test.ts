@@ -21,7 +21,7 @@ const CHECKS = [
   'packages/store/src/redis/{clock,check-master,check-permissions}.ts',
   'packages/store/src/data/{data-loss,shard-record,open-shards}.ts',
   'apps/worker/src/egress.ts',
-  'packages/store/src/moving/history-mark.ts',
+  'packages/store/src/lists/history-mark.ts',
   'apps/worker/src/history/history-state.ts',
 ];
 

@@ -13,8 +13,8 @@ import {
   type TransitionReport,
 } from '@herald/core';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
-import { createDeliveryLog, type DeliveryLog } from '@herald/store/deliveries/delivery-log';
-import type { WorkspaceFilter } from '@herald/store/deliveries/read-part';
+import { createDeliveryLog, type DeliveryLog } from '@herald/store/lists/delivery-log';
+import type { WorkspaceFilter } from '@herald/store/lists/delivery-reader';
 import { newRevision } from '@herald/store/redis/random-token';
 import { REMOVED_LIMIT } from '../../packages/store/src/endpoints/receiver-store.ts';
 import { expectTtl } from '../support/expect-ttl.ts';

@@ -1,5 +1,5 @@
 import type { ListPlace } from '@herald/core';
-import { createLogReader } from '@herald/store/logs/log-reader';
+import { createLogReader } from '@herald/store/lists/log-reader';
 import { LOG_LUA, SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
 import { defineScript } from '@herald/store/redis/script';
 import fc from 'fast-check';

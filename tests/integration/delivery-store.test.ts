@@ -1,6 +1,6 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type Delivery, type DeliveryId } from '@herald/core';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
-import { raiseRetention, shortenRetention } from '@herald/store/deliveries/drop-deliveries';
+import { raiseRetention, shortenRetention } from '@herald/store/bulk/drop-deliveries';
 import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { newRevision } from '@herald/store/redis/random-token';
 import { createShardRecordStore } from '@herald/store/data/shard-record';

@@ -17,7 +17,7 @@ import { createReadiness } from '@herald/store/operators/create-readiness';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { closeRedis, connectRedis, type ConnectionUse, type RedisClient } from '@herald/store/redis/connect-redis';
 import { defineScript } from '@herald/store/redis/script';
-import { createLookUpRefresher } from '@herald/store/tasks/look-up-refresher';
+import { createLookUpRefresher } from '@herald/store/tasks/task-record';
 import { createCertificateAuthority, findPostgres, startPostgres, startRedis, waitFor } from '@herald/test-kit';
 import { createDecryptedCache } from '../../apps/worker/src/deliver.ts';
 

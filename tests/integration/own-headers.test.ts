@@ -2,7 +2,7 @@ import { callbackIdOf, originOf, type Endpoint, type OwnHeaders } from '@herald/
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import type { EndpointPatch } from '@herald/store/endpoints/endpoint-patch';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
-import { createDeliveryReader } from '@herald/store/deliveries/delivery-reader';
+import { createDeliveryReader } from '@herald/store/lists/delivery-reader';
 import {
   createSealHeaders,
   createSecretCipher,

@@ -8,10 +8,9 @@ import {
 } from '@herald/core';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import type { FindRefusal } from '@herald/store/stats/memory-guard';
-import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createLookUpRefresher, createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
-import { createLookUpRefresher } from '@herald/store/tasks/look-up-refresher';
-import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createDeliveryLog } from '@herald/store/lists/delivery-log';
 import {
   createTransitionStore,
   FACT_LIMIT,

@@ -1,7 +1,7 @@
 import { callbackIdOf, deliveryIdOf, newTaskId } from '@herald/core';
 import { createKeyspace } from '@herald/store/keys/keys';
 import { createSecretCipher, type SecretCipher } from '@herald/store/secrets/secret-cipher';
-import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { launchProcess, waitFor, type ReceivedRequest } from '@herald/test-kit';

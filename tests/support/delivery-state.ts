@@ -1,4 +1,4 @@
-import { readAttempts } from '@herald/store/deliveries/delivery-reader';
+import { readAttempts } from '@herald/store/lists/delivery-reader';
 import { createKeyspace, type ShardKeys } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { waitFor } from '@herald/test-kit';

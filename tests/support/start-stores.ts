@@ -3,7 +3,7 @@ import { createDeliveryRetention, type DeliveryRetention } from '@herald/store/d
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createKeyspace } from '@herald/store/keys/keys';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
-import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createTestEventStore } from '@herald/store/test-events/test-event-store';
 import { createTransitionStore } from '@herald/store/transitions/transition-store';

@@ -12,7 +12,7 @@ import {
   openHeaders,
   type SecretCipher,
 } from '@herald/store/secrets/secret-cipher';
-import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createKeyspace } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';

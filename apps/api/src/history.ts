@@ -8,8 +8,8 @@ import type { Finding } from '@herald/runtime/findings/finding';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { AuditHistory } from '@herald/store/access/audit-trail';
-import type { ErasableHistory } from '@herald/store/erasing/payload-eraser';
-import { historyAway } from '@herald/store/moving/history-mark';
+import type { ErasableHistory } from '@herald/store/tasks/payload-eraser';
+import { historyAway } from '@herald/store/lists/history-mark';
 
 /** Lists and details share them. */
 const CONNECTIONS = 5;

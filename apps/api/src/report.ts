@@ -1,7 +1,7 @@
 import type { DomainError, TaskEventName, TaskId, TaskStatus, TransitionId, WorkspaceId } from '@herald/core';
 import type { Logger } from '@herald/runtime/log/logger';
-import type { RedeliveryReport } from '@herald/store/deliveries/create-redeliver';
-import type { CanceledByErasure } from '@herald/store/erasing/payload-eraser';
+import type { RedeliveryReport } from '@herald/store/lists/delivery-log';
+import type { CanceledByErasure } from '@herald/store/tasks/payload-eraser';
 import type { TestEventReport } from '@herald/store/test-events/send-test-event';
 import { type ApiMetrics, NO_EVENT } from './metrics.ts';
 

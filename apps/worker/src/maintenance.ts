@@ -1,7 +1,7 @@
 import { HistoryUnavailableError } from '@herald/core';
 import type { Logger } from '@herald/runtime/log/logger';
-import { PURGE_LEASE_MS, type PurgeStore } from '@herald/store/purges/purge-store';
-import type { ReplaySteps } from '@herald/store/replays/replay-steps';
+import { PURGE_LEASE_MS, type PurgeStore } from '@herald/store/bulk/purge-store';
+import type { ReplaySteps } from '@herald/store/bulk/replay-steps';
 import type { InternalErrorMetrics } from './metrics.ts';
 import type { DeliveryReport } from './report.ts';
 

@@ -16,7 +16,7 @@ import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-m
 import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';
 import type { EndReply, RecordReply } from '@herald/store/deliveries/delivery-store';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
-import type { PurgedDelivery } from '@herald/store/purges/purge-store';
+import type { PurgedDelivery } from '@herald/store/bulk/purge-store';
 import { Gauge, Histogram } from '@prometheus-io/client';
 
 /** An attempt, and its effect on the delivery. */

@@ -1,6 +1,6 @@
 import { addFindingGauge, createReadiness, createWaitingView } from '@herald/store/operators/create-readiness';
 import { openWhenUsable } from '@herald/store/redis/open-when-usable';
-import { findHistoryNotSet } from '@herald/store/moving/history-mark';
+import { findHistoryNotSet } from '@herald/store/lists/history-mark';
 import { createResources } from '@herald/runtime/lifecycle/resources';
 import { WAIT_CONNECTION } from '@herald/store/operators/create-service-state-reader';
 import type { Logger } from '@herald/runtime/log/logger';

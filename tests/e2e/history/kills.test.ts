@@ -1,6 +1,5 @@
 import { LOCK_FOR_MOVING } from '@herald/history/sql/history-sql';
-import { FORGET_MOVED_LUA } from '@herald/store/moving/forget-moved-script';
-import { TAKE_SETTLED_LUA } from '@herald/store/moving/take-settled-script';
+import { FORGET_MOVED_LUA, TAKE_SETTLED_LUA } from '@herald/store/bulk/move-store';
 import { waitFor } from '@herald/test-kit';
 import { createHash } from 'node:crypto';
 import type { StopAt } from '../../support/start-gate.ts';

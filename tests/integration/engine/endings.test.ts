@@ -1,5 +1,5 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict } from '@herald/core';
-import { readAttempts } from '@herald/store/deliveries/delivery-reader';
+import { readAttempts } from '@herald/store/lists/delivery-reader';
 import { findAccountFaults } from '../every-script/find-harm.ts';
 import { findFaults } from '../queue/read-queue.ts';
 import { LEASE_MS } from '../../support/leases.ts';

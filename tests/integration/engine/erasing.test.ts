@@ -9,7 +9,7 @@ import {
 } from '@herald/core';
 import type { LoadReply } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
-import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
+import { createPayloadEraser } from '@herald/store/tasks/payload-eraser';
 import { writeFactValue } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { newRevision } from '@herald/store/redis/random-token';

@@ -1,6 +1,6 @@
 import type { AttemptVerdict } from '@herald/core';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
-import { readAttempts } from '@herald/store/deliveries/delivery-reader';
+import { readAttempts } from '@herald/store/lists/delivery-reader';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { LIMIT, range, startEngine, type Engine, type Receiver } from './start-engine.ts';
 

@@ -1,5 +1,5 @@
 import type { AttemptVerdict, DeliveryId } from '@herald/core';
-import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
+import { createPayloadEraser } from '@herald/store/tasks/payload-eraser';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { enqueuePending } from '@herald/store/data/enqueue-pending';

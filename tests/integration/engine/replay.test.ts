@@ -1,6 +1,6 @@
 import { deliveryIdOf, newTestTransitionId, UnavailableError, type DeliveryStatus } from '@herald/core';
-import { readAttempts } from '@herald/store/deliveries/delivery-reader';
-import { createReplaySteps, REPLAY_STEP, type ReplaySteps } from '@herald/store/replays/replay-steps';
+import { readAttempts } from '@herald/store/lists/delivery-reader';
+import { createReplaySteps, REPLAY_STEP, type ReplaySteps } from '@herald/store/bulk/replay-steps';
 import { range, startEngine, type Engine } from './start-engine.ts';
 
 let engine: Engine;

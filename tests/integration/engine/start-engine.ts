@@ -7,15 +7,15 @@ import {
   type NoticeDraft,
   type WorkspaceId,
 } from '@herald/core';
-import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createDeliveryLog } from '@herald/store/lists/delivery-log';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
-import { createMoveStore } from '@herald/store/moving/move-store';
-import { createPurgeStore } from '@herald/store/purges/purge-store';
-import { createReplaySteps } from '@herald/store/replays/replay-steps';
-import { createReplayStore } from '@herald/store/replays/replay-store';
+import { createMoveStore } from '@herald/store/bulk/move-store';
+import { createPurgeStore } from '@herald/store/bulk/purge-store';
+import { createReplaySteps } from '@herald/store/bulk/replay-steps';
+import { createReplayStore } from '@herald/store/bulk/replay-store';
 import { defineScript } from '@herald/store/redis/script';
 import { newRevision } from '@herald/store/redis/random-token';
 import type { RedisClient } from '@herald/store/redis/connect-redis';

@@ -7,7 +7,7 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import { createHistoryMark } from '@herald/store/moving/history-mark';
+import { createHistoryMark } from '@herald/store/lists/history-mark';
 import { createRedisProbe, createUntrustedProxyMark } from '@herald/store/operators/create-readiness';
 import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';

@@ -2,7 +2,7 @@ import { deliveryIdOf, newTestTransitionId, transitionIdOfFact } from '@herald/c
 import type { Redis } from 'ioredis';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
-import { dropDeliveries, raiseRetention, shortenRetention } from '@herald/store/deliveries/drop-deliveries';
+import { dropDeliveries, raiseRetention, shortenRetention } from '@herald/store/bulk/drop-deliveries';
 import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { findAccountDifferences, mendAccounts } from '@herald/store/stats/recount-accounts';
 import { countRecords } from '@herald/store/stats/workspace-accounts';
@@ -10,7 +10,7 @@ import { checkPermissions } from '@herald/store/redis/check-permissions';
 import { checkWrites } from '@herald/store/redis/check-redis';
 import { enqueuePending } from '@herald/store/data/enqueue-pending';
 import { takeOverKey, takeUpgradeLease } from '@herald/store/data/take-over-data';
-import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createSpend } from '../../../apps/api/src/http/price-lists.ts';
 import type { MoveDeps } from '../../../apps/cli/src/reshard/move-records.ts';

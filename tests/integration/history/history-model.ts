@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryId, DeliveryStatus, ListPlace, TaskId } from '@herald/core';
-import type { DeliveryPage } from '@herald/store/deliveries/delivery-lists';
+import type { DeliveryPage } from '@herald/store/lists/delivery-lists';
 import type { TaskOf } from '../../support/create-task-of.ts';
 import type { Receiver } from '../engine/start-engine.ts';
 import type { ListKind, Step } from './history-steps.ts';

@@ -5,8 +5,7 @@ import { createPartitions, dayOf, DAY_MS, partitionName } from '@herald/history/
 import fc from 'fast-check';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
-import { readSettledBacklog } from '@herald/store/backlog/settled-backlog';
-import { createHistoryMark, findHistoryNotSet } from '@herald/store/moving/history-mark';
+import { createHistoryMark, findHistoryNotSet, readSettledBacklog } from '@herald/store/lists/history-mark';
 import { moveSettled, type MoveSettledDeps } from '../../../apps/worker/src/moving/move-settled.ts';
 import { startHistory, type History } from '../../support/start-history.ts';
 import { range, RETENTION_MS, startEngine, type Engine, type Receiver } from '../engine/start-engine.ts';

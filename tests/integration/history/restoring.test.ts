@@ -3,7 +3,7 @@ import { toDeliveryId } from '@herald/history/ids/id-bytes';
 import { createHistoryCheck } from '@herald/history/requirements/create-history-check';
 import { findRestored } from '@herald/history/requirements/find-restored';
 import { TRY_LOCK_FOR_TENDING } from '@herald/history/sql/history-sql';
-import { createHistoryMark } from '@herald/store/moving/history-mark';
+import { createHistoryMark } from '@herald/store/lists/history-mark';
 import { createShardRecordStore } from '@herald/store/data/shard-record';
 import { findPostgres } from '@herald/test-kit';
 import { execFile } from 'node:child_process';

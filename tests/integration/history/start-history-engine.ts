@@ -1,9 +1,9 @@
 import { createHistoryEraser } from '@herald/history/erasing/create-history-eraser';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
-import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createDeliveryLog } from '@herald/store/lists/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
-import { createPayloadEraser } from '@herald/store/erasing/payload-eraser';
-import { createReplaySteps } from '@herald/store/replays/replay-steps';
+import { createPayloadEraser } from '@herald/store/tasks/payload-eraser';
+import { createReplaySteps } from '@herald/store/bulk/replay-steps';
 import { startHistory } from '../../support/start-history.ts';
 import { RETENTION_MS, startEngine } from '../engine/start-engine.ts';
 

@@ -10,12 +10,12 @@ import {
 } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { createAuditTrail } from '@herald/store/access/audit-trail';
-import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createDeliveryLog } from '@herald/store/lists/delivery-log';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { NOTICE_LUA } from '@herald/store/notices/notice-lua';
 import { createBindingStore } from '@herald/store/access/binding-store';
 import { createPortalLinkStore } from '@herald/store/access/portal-link-store';
-import { createReplayStore } from '@herald/store/replays/replay-store';
+import { createReplayStore } from '@herald/store/bulk/replay-store';
 import { LAYOUT } from '@herald/store/keys/layout';
 import { newRevision } from '@herald/store/redis/random-token';
 import { buildReceiver, buildTask, newWorkspaceId, startStores } from '../../support/start-stores.ts';

@@ -1,6 +1,5 @@
 import { ListWorkspaceDeliveries, namedEndpoint, NotFoundError, type WorkspaceId } from '@herald/core';
-import type { Redeliver } from '@herald/store/deliveries/create-redeliver';
-import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
+import type { DeliveryLog, Redeliver } from '@herald/store/lists/delivery-log';
 import { readCursor } from '../http/cursor.ts';
 import { workspaceOf } from '../http/request-state.ts';
 import type { PriceLists } from '../http/price-lists.ts';

@@ -1,5 +1,5 @@
 import type { Delivery } from '@herald/core';
-import type { ListedDelivery } from '@herald/store/deliveries/delivery-reader';
+import type { ListedDelivery } from '@herald/store/lists/delivery-reader';
 import { DeliveryRequest, toAttemptView, toDeliveryView, toRequestView } from './delivery-view.ts';
 
 test.each([

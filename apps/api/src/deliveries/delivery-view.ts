@@ -22,8 +22,8 @@ import {
 import { toRequestHeaders } from '@herald/egress/create-sender';
 import { VERSION } from '@herald/runtime/version';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
-import type { DeliveryPage as ListedPage } from '@herald/store/deliveries/delivery-lists';
-import type { DeliveryReader, ListedDelivery } from '@herald/store/deliveries/delivery-reader';
+import type { DeliveryPage as ListedPage } from '@herald/store/lists/delivery-lists';
+import type { DeliveryReader, ListedDelivery } from '@herald/store/lists/delivery-reader';
 import { z } from 'zod';
 import { NextCursor, readCursor, writeCursor } from '../http/cursor.ts';
 import { CodeList } from '../http/problem.ts';

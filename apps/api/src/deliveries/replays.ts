@@ -1,6 +1,5 @@
 import { DELIVERY_STATUSES, ReceiverIdText, ReplayIdText } from '@herald/core';
-import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
-import { type Replay, REPLAY_WAITS } from '@herald/store/replays/replay-record';
+import { type ReplayOperations, type Replay, REPLAY_WAITS } from '@herald/store/bulk/replay-store';
 import { z } from 'zod';
 import { type KeyedRouteTable, operation } from '../http/operation.ts';
 import { workspaceOf } from '../http/request-state.ts';

@@ -2,7 +2,7 @@ import { DomainError, NotFoundError, type ListPlace, type TaskId, type Workspace
 import type { Logger } from '@herald/runtime/log/logger';
 import type { ApiKeyStore } from '@herald/store/access/api-key-store';
 import type { BindingStore } from '@herald/store/access/binding-store';
-import type { ErasableHistory } from '@herald/store/erasing/payload-eraser';
+import type { ErasableHistory } from '@herald/store/tasks/payload-eraser';
 import type { PortalLinkStore } from '@herald/store/access/portal-link-store';
 import type { TaskStore } from '@herald/store/tasks/task-store';
 import type { AcceptTransitions } from '../acceptance/accept-transitions.ts';

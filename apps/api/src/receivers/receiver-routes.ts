@@ -10,9 +10,9 @@ import {
   RequestTest,
   RotateSecret,
 } from '@herald/core';
-import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
+import type { DeliveryLog } from '@herald/store/lists/delivery-log';
 import type { ReceiverRecord } from '@herald/store/endpoints/receiver-store';
-import type { ReplayOperations } from '@herald/store/replays/create-replay-operations';
+import type { ReplayOperations } from '@herald/store/bulk/replay-store';
 import type { Request, Response } from 'express';
 import { DeliveryPage, MAY_BE_PARTIAL, sinceLook, toDeliveryPage } from '../deliveries/delivery-view.ts';
 import { readCursor } from '../http/cursor.ts';

@@ -25,7 +25,7 @@ import {
   UnavailableError,
   type WorkspaceId,
 } from '@herald/core';
-import type { CanceledByErasure, PayloadEraser } from '@herald/store/erasing/payload-eraser';
+import type { CanceledByErasure, PayloadEraser } from '@herald/store/tasks/payload-eraser';
 import { newRevision } from '@herald/store/redis/random-token';
 import type { SealHeaders, SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskCursor, type TaskStore } from '@herald/store/tasks/task-store';

@@ -19,7 +19,7 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import type { BindingStore } from '@herald/store/access/binding-store';
-import type { DeliveryLog } from '@herald/store/deliveries/delivery-log';
+import type { DeliveryLog } from '@herald/store/lists/delivery-log';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';

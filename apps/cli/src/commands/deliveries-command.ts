@@ -1,9 +1,8 @@
 import { DELIVERY_STATUSES, DeliveryEvent, type DeliveryId, NotFoundError } from '@herald/core';
 import { countOf } from '@herald/runtime/text/count-of';
-import { createRedeliver } from '@herald/store/deliveries/create-redeliver';
-import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import { createRedeliver, createDeliveryLog } from '@herald/store/lists/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
-import { dropDeliveries, type DropFilter, type DropMode } from '@herald/store/deliveries/drop-deliveries';
+import { dropDeliveries, type DropFilter, type DropMode } from '@herald/store/bulk/drop-deliveries';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { Command, Option } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';

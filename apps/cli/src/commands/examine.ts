@@ -7,7 +7,7 @@ import type { Finding } from '@herald/runtime/findings/finding';
 import * as work from '@herald/store/backlog/judge-work';
 import { createKeyVersionStore } from '@herald/store/secrets/key-version-store';
 import { createKeyspace } from '@herald/store/keys/keys';
-import { findHistoryNotSet, historyAway } from '@herald/store/moving/history-mark';
+import { findHistoryNotSet, historyAway } from '@herald/store/lists/history-mark';
 import { createRedisProbe, createUntrustedProxyMark, PROXY_NOT_TRUSTED } from '@herald/store/operators/create-readiness';
 import { type RedisClient, RedisUnreachableError } from '@herald/store/redis/connect-redis';
 import { findShardCounts, type ShardCounts, judgeShards, createShardRecordStore } from '@herald/store/data/shard-record';

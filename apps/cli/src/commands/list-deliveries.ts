@@ -8,11 +8,11 @@ import {
   type TransitionId,
   type WorkspaceId,
 } from '@herald/core';
-import type { DeliveryFilter, DeliveryPage } from '@herald/store/deliveries/delivery-lists';
-import { createDeliveryLog } from '@herald/store/deliveries/delivery-log';
+import type { DeliveryFilter, DeliveryPage } from '@herald/store/lists/delivery-lists';
+import { createDeliveryLog } from '@herald/store/lists/delivery-log';
 import { type DeliveryDescription, describeDelivery, createFailedView, createNoticeView } from '@herald/store/operators/describe-delivery';
 import { createOwnerLookUp } from '@herald/store/operators/search';
-import { createTaskRetention } from '@herald/store/tasks/task-retention';
+import { createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { findOwner, type Herald } from '../context/open-herald.ts';
 

@@ -1,4 +1,4 @@
-import type { Replay } from '@herald/store/replays/replay-record';
+import type { Replay } from '@herald/store/bulk/replay-store';
 import { describeReplay, watchReplay } from './replay-command.ts';
 
 const REPLAY: Replay = {

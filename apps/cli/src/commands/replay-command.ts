@@ -1,8 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EndpointId, RequestReplay, type WorkspaceId } from '@herald/core';
-import { createReplayOperations } from '@herald/store/replays/create-replay-operations';
-import { type Replay, REPLAY_WAITS } from '@herald/store/replays/replay-record';
-import { createReplayStore } from '@herald/store/replays/replay-store';
+import { createReplayOperations, type Replay, REPLAY_WAITS, createReplayStore } from '@herald/store/bulk/replay-store';
 import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { Command, Option } from 'commander';
 import { type CommandDeps, examples, type JsonOption, type StartProgress } from '../context/command-deps.ts';

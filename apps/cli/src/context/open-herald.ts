@@ -14,7 +14,7 @@ import { messageOfThrown } from '@herald/runtime/errors/is-error-like';
 import { createResources } from '@herald/runtime/lifecycle/resources';
 import { type Clock, startClock } from '@herald/store/redis/clock';
 import { createKeyspace } from '@herald/store/keys/keys';
-import { createHistoryMark } from '@herald/store/moving/history-mark';
+import { createHistoryMark } from '@herald/store/lists/history-mark';
 import { createOwnerLookUp } from '@herald/store/operators/search';
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { demandAccess } from '@herald/store/redis/check-redis';

@@ -2,7 +2,7 @@ import { TaskStatus, type WorkspaceId } from '@herald/core';
 import { ConfigError } from '@herald/runtime/env/env';
 import { KEY_KINDS, type KindsOf } from '@herald/store/keys/key-name';
 import { createKeyspace, type Keyspace, type ShardKeys, readScoredIds, SHARD_TAGS } from '@herald/store/keys/keys';
-import { createHistoryMark } from '@herald/store/moving/history-mark';
+import { createHistoryMark } from '@herald/store/lists/history-mark';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { AwaitReplication } from '@herald/store/redis/await-replication';
 import { createAwaitCopies, enqueuePending } from '@herald/store/data/enqueue-pending';

@@ -1,5 +1,5 @@
 import type { Finding } from '@herald/runtime/findings/finding';
-import { readSettledBacklog } from '@herald/store/backlog/settled-backlog';
+import { readSettledBacklog } from '@herald/store/lists/history-mark';
 import type { Keyspace } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import type { HistoryState } from './history-state.ts';

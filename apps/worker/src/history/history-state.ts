@@ -2,7 +2,7 @@ import type { Restored } from '@herald/history/requirements/find-restored';
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 import { warning, type Finding } from '@herald/runtime/findings/finding';
 import type { Logger } from '@herald/runtime/log/logger';
-import { historyAway } from '@herald/store/moving/history-mark';
+import { historyAway } from '@herald/store/lists/history-mark';
 import type { HistoryMetrics } from './create-history-metrics.ts';
 
 export type HistoryStateDeps = {

@@ -10,7 +10,7 @@ import { findRestored } from '@herald/history/requirements/find-restored';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import type { Resources } from '@herald/runtime/lifecycle/resources';
-import type { HistoryMark } from '@herald/store/moving/history-mark';
+import type { HistoryMark } from '@herald/store/lists/history-mark';
 import type { ShardRecordStore } from '@herald/store/data/shard-record';
 import { createHistoryMetrics } from './create-history-metrics.ts';
 import { createHistoryState } from './history-state.ts';

@@ -1,6 +1,6 @@
 import type { HistoryFault } from '@herald/history/errors/history-errors';
 import type { HistoryWriter } from '@herald/history/moving/history-writer';
-import type { MoveStore, SettledBatch } from '@herald/store/moving/move-store';
+import type { MoveStore, SettledBatch } from '@herald/store/bulk/move-store';
 
 export type MoveSettledDeps = {
   readonly moves: MoveStore;

@@ -1,8 +1,8 @@
 import { judgeHistoryError } from '@herald/history/errors/history-errors';
 import { createAuditFollower } from '@herald/store/access/audit-trail';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
-import { shortenRetention } from '@herald/store/deliveries/drop-deliveries';
-import { createMoveStore } from '@herald/store/moving/move-store';
+import { shortenRetention } from '@herald/store/bulk/drop-deliveries';
+import { createMoveStore } from '@herald/store/bulk/move-store';
 import { randomToken } from '@herald/store/redis/random-token';
 import type { ShardKeys } from '@herald/store/keys/keys';
 import { copyEntries } from '../audit/follow-trail.ts';

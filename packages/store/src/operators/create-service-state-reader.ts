@@ -3,7 +3,7 @@ import { answerWithin } from '@herald/runtime/async/answer-within';
 import { rememberFor } from '@herald/runtime/async/remember-for';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
 import { Gauge } from '@prometheus-io/client';
-import { readSettledBacklog } from '../backlog/settled-backlog.ts';
+import { readSettledBacklog } from '../lists/history-mark.ts';
 import { GLOBAL_KEYS, type Keyspace } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { readMemory } from '../redis/read-info.ts';

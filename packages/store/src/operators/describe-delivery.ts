@@ -13,7 +13,7 @@ import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries
 import { readFirstAttempt } from '../deliveries/first-attempt.ts';
 import { createGroupReaders, type GroupReadersDeps } from '../endpoints/receiver-store.ts';
 import { readScoredIds, type Keyspace, type ShardKeys } from '../keys/keys.ts';
-import { findWaitingFor } from '../ordering/find-waiting-for.ts';
+import { findWaitingFor } from '../lists/delivery-reader.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { createStatsReader, timeToEmpty, toSentPerSecond } from '../stats/stats-reader.ts';
 

@@ -1,4 +1,5 @@
 import {
+  isTerminal,
   orderingTimeoutOf,
   TaskStatus,
   type PublicOutcome,
@@ -7,7 +8,10 @@ import {
   type TaskId,
   type TransitionReport,
 } from '@herald/core';
+import { createBoundedMap } from '@herald/runtime/async/bounded-map';
 import { readEvents } from '../endpoints/endpoint-record.ts';
+import { GLOBAL_KEYS } from '../keys/keys.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
 
 /** The newest checkpoint of a Task, from which an executor resumes after a crash. `at` is epoch ms. */
 export type LastCheckpoint = Omit<Extract<TransitionReport, { type: 'checkpoint' }>, 'type'> & { readonly at: number };
@@ -93,4 +97,46 @@ function readCallback({ cb, cbUrl, cbEvents, cbOrd }: Record<string, string>): P
   if (cb === undefined || cbUrl === undefined) return {};
   const ordering = cbOrd === undefined ? {} : ({ ordering: 'task', orderingTimeoutMs: Number(cbOrd) } as const);
   return { callback: { id: cb, url: cbUrl, events: readEvents(cbEvents), ...ordering } };
+}
+
+const DAY_MS = 86_400_000;
+
+/** How long closed and idle Tasks are kept, in ms. */
+export function createTaskRetention(terminalMs: number) {
+  return { terminalMs, idleMs: 90 * DAY_MS };
+}
+export type TaskRetention = ReturnType<typeof createTaskRetention>;
+
+/** A Task's time to live from its last change, in ms. */
+export function taskTtlMs(status: TaskStatus, { terminalMs, idleMs }: TaskRetention): number {
+  return isTerminal(status) ? terminalMs : idleMs;
+}
+
+/** How long the look-up of such a Task is kept, in ms: longer, since a Task may live longer by a part of its time. */
+export function lookUpTtlMs(taskTtlMs: number): number {
+  return Math.ceil(taskTtlMs * (1 + 1 / 16));
+}
+
+/** The least of it that a Task needs. */
+export function leastLookUpTtlMs(taskTtlMs: number): number {
+  return Math.ceil(taskTtlMs * (1 + 1 / 32));
+}
+
+const REMEMBERED_TASKS = 50_000;
+
+/**
+ * Lets the look-up Task → workspace live at least as long as the Task, which every transition prolongs. The look-up has
+ * a slot of its own, so each extension is an extra command. It lives longer by a part, so that one extension in half of
+ * this part is enough; then it leads nowhere, which does no harm.
+ */
+export function createLookUpRefresher(redis: RedisClient) {
+  const extended = createBoundedMap<TaskId, { readonly at: number; readonly ttlMs: number }>(REMEMBERED_TASKS);
+  return async function extendLookUp(id: TaskId, ttlMs: number): Promise<void> {
+    const now = performance.now();
+    const last = extended.get(id);
+    const lookUpMs = lookUpTtlMs(ttlMs);
+    if (last?.ttlMs === ttlMs && now - last.at < (lookUpMs - ttlMs) / 2) return;
+    await redis.pexpire(GLOBAL_KEYS.taskWorkspace(id), lookUpMs);
+    extended.set(id, { at: now, ttlMs });
+  };
 }

@@ -7,7 +7,7 @@ import { ACCOUNT_LUA, ENTRY_BYTES, ROOM_LUA } from '../keyspace/account-lua.ts';
 import { WORKSPACE_TASKS_LUA } from '../keyspace/workspace-tasks-lua.ts';
 import { SHARD_FIELDS } from '../stats/counter-layout.ts';
 import { COUNT_LUA } from '../stats/count-lua.ts';
-import { TRIM_TASKS_LUA } from '../tasks/task-scripts.ts';
+import { TRIM_TASKS_LUA } from '../tasks/task-store.ts';
 
 export const ACCEPT_TRANSITIONS_LUA = /* lua */ `
 -- Commit transitions, each decided on a known revision of its Task and a known version of its subscriptions: state,

@@ -22,9 +22,15 @@ import type { RoomDeps } from '../stats/memory-guard.ts';
 import { LimitName, NO_LIMITS } from '../stats/workspace-accounts.ts';
 import { batchCalls } from '../redis/batch-calls.ts';
 import { defineScript, ScriptCommandError } from '../redis/script.ts';
-import { changeFields, DECIDING_FIELDS, readTask, type RecordChange } from '../tasks/task-record.ts';
-import { createLookUpRefresher } from '../tasks/look-up-refresher.ts';
-import { taskTtlMs, type TaskRetention } from '../tasks/task-retention.ts';
+import {
+  changeFields,
+  createLookUpRefresher,
+  DECIDING_FIELDS,
+  readTask,
+  taskTtlMs,
+  type RecordChange,
+  type TaskRetention,
+} from '../tasks/task-record.ts';
 import { ACCEPT_TRANSITIONS_LUA } from './accept-transitions-script.ts';
 import { NOTE_DIFFERENCE_LUA } from './note-difference-script.ts';
 

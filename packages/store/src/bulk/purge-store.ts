@@ -14,7 +14,7 @@ export const PURGE_LEASE_MS = 60_000;
 /** Deliveries that one step ends: Redis does nothing else for less than a ms. */
 const STEP = 20;
 
-export const PURGE_LUA = /* lua */ `#!lua flags=allow-oom
+const PURGE_LUA = /* lua */ `#!lua flags=allow-oom
 -- End some of the deliveries that wait for a disabled or removed endpoint, and take them out of the queue. Those in work
 -- are ended by their workers. The mark goes with the last; until then its lease is renewed. Whoever else steps
 -- meanwhile ends others.

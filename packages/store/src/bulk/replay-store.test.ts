@@ -1,6 +1,5 @@
 import { NotFoundError, ReceiverDisabledError, REPLAY_LIMIT, ReplayLimitReachedError } from '@herald/core';
-import { createReplayOperations } from './create-replay-operations.ts';
-import type { ReplayStore } from './replay-store.ts';
+import { createReplayOperations, type ReplayStore } from './replay-store.ts';
 
 test.each([
   ['missing', new NotFoundError('receiver', 'wh_1')],

@@ -3,10 +3,10 @@ import { JOBS_LUA } from '@herald/queue';
 import { z } from 'zod';
 import { TEST_GROUP } from '../keys/groups.ts';
 import { readScoredIds, type ShardKeys } from '../keys/keys.ts';
+import { READ_LOG_LUA } from '../logs/read-log-lua.ts';
+import { COUNT_LOG_LUA } from '../logs/segment-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript } from '../redis/script.ts';
-import { READ_LOG_LUA } from './read-log-lua.ts';
-import { COUNT_LOG_LUA } from './segment-lua.ts';
 
 /** Times of acceptance, epoch ms. */
 export type TimeRange = {
@@ -42,7 +42,7 @@ return reply
 /** Jobs of a receiver, and those in work, of which its pending deliveries are found. Of more, most of its log is pending. */
 const PENDING_AMONG = 1_000;
 
-export const READ_PENDING_LUA = /* lua */ `
+const READ_PENDING_LUA = /* lua */ `
 -- Read the pending deliveries of a receiver by what the queue has of it, not by its log.
 -- KEYS[1] endpoint (hash)
 -- ARGV[1] prefix   ARGV[2] its id, which is the name of its group   ARGV[3] most jobs to look at

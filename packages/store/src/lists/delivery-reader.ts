@@ -1,12 +1,19 @@
-import type { Delivery, DeliveryId, HistoryReader, PastDelivery, WorkspaceId } from '@herald/core';
-import type { Keyspace, ShardKeys } from '../keys/keys.ts';
-import { findWaitingFor } from '../ordering/find-waiting-for.ts';
-import type { RedisClient } from '../redis/connect-redis.ts';
+import type {
+  Delivery,
+  DeliveryId,
+  HistoryReader,
+  ListPlace,
+  ListWorkspaceDeliveries,
+  PastDelivery,
+  WorkspaceId,
+} from '@herald/core';
+import { readAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
+import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries/delivery-record.ts';
+import { readFirstAttempt } from '../deliveries/first-attempt.ts';
 import { readHeaderNames } from '../endpoints/endpoint-record.ts';
-import { readAttempt, type AttemptRecord } from './attempt-record.ts';
-import { readFirstAttempt } from './first-attempt.ts';
-import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from './delivery-record.ts';
-import type { ListEntry } from './read-part.ts';
+import type { Keyspace, ShardKeys } from '../keys/keys.ts';
+import type { RedisClient } from '../redis/connect-redis.ts';
+import { isAfter } from './log-reader.ts';
 
 /** A delivery as lists show it. */
 export type ListedDelivery = Delivery & {
@@ -17,14 +24,14 @@ export type ListedDelivery = Delivery & {
 };
 
 /** A delivery with all of its attempts, oldest first. */
-export type FoundDelivery = { readonly delivery: ListedDelivery; readonly attempts: readonly AttemptRecord[] };
+type FoundDelivery = { readonly delivery: ListedDelivery; readonly attempts: readonly AttemptRecord[] };
 
 /** What Redis has of a delivery. `first`: its first attempt, unless that is in the list of the others. */
-export type PresentDelivery = { readonly delivery: Delivery; readonly first?: AttemptRecord | undefined };
+type PresentDelivery = { readonly delivery: Delivery; readonly first?: AttemptRecord | undefined };
 
 export type DeliveryReader = ReturnType<typeof createDeliveryReader>;
 
-export type DeliveryReaderDeps = {
+type DeliveryReaderDeps = {
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
   readonly history?: HistoryReader | undefined;
@@ -103,7 +110,7 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
 }
 
 /** A delivery of history as lists show it. */
-export function showPast({ delivery, attempts }: PastDelivery): ListedDelivery {
+function showPast({ delivery, attempts }: PastDelivery): ListedDelivery {
   const last = attempts.at(-1);
   return { ...delivery, ...(last !== undefined && { lastAttempt: readAttempt(last) }) };
 }
@@ -116,4 +123,103 @@ export async function readAttempts(redis: RedisClient, keys: ShardKeys, id: Deli
 
 function joinAttempts(first: AttemptRecord | undefined, list: readonly string[]): AttemptRecord[] {
   return [...(first ? [first] : []), ...list.map(readAttempt)];
+}
+
+export type WorkspaceFilter = Omit<ListWorkspaceDeliveries, 'limit' | 'cursor' | 'sinceCursor'>;
+
+/** A delivery at its place in a list. `first`: see PresentDelivery. `past`: it is what history has, not Redis. */
+export type ListEntry = ListPlace & {
+  readonly delivery: Delivery;
+  readonly first?: AttemptRecord | undefined;
+  readonly past?: PastDelivery;
+};
+
+/** A place that was looked at. Its delivery is absent when its record is gone. */
+type Looked = ListPlace & Partial<Omit<ListEntry, keyof ListPlace>>;
+
+/** Records that a page with a filter looks at together, and in all: a filter that matches nothing must come to an end. */
+const WINDOW = 200;
+const LOOKED_AT_LIMIT = 2_000;
+
+/**
+ * Looks at deliveries until `limit` of them match. Without all of them, it may end before the end of the list.
+ * @throws what `signal` was aborted with
+ * @param next reads the deliveries to look at, in the order of the list; fewer than `count` are the last ones
+ */
+export async function readPart(
+  next: (count: number) => Promise<readonly Looked[]>,
+  filter: WorkspaceFilter,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<ListPart<ListEntry> & { readonly looked: ReadonlySet<string>; readonly lookedAt: number }> {
+  const entries: ListEntry[] = [];
+  const looked = new Set<string>();
+  let last: Looked | undefined;
+  let lookedAt = 0;
+  const toPart = (end?: ListPlace) => ({ entries, looked, lookedAt, ...(end && { next: { at: end.at, id: end.id } }) });
+  // Without a filter, nearly all of the first ones belong to the page.
+  for (let count = limit; lookedAt < LOOKED_AT_LIMIT; count = WINDOW) {
+    signal?.throwIfAborted();
+    const some = await next(count);
+    lookedAt += some.length;
+    for (const { delivery, ...entry } of some) {
+      last = entry;
+      if (delivery) looked.add(entry.id);
+      if (delivery && matches(delivery, filter)) entries.push({ ...entry, delivery });
+      if (entries.length === limit) return toPart(last);
+    }
+    if (some.length < count) return toPart();
+  }
+  return toPart(last);
+}
+
+export function matches(delivery: Delivery, { status, event, receiver, task, since, until }: WorkspaceFilter): boolean {
+  const { createdAt, endpointId, taskId } = delivery;
+  return (
+    (status ?? delivery.status) === delivery.status &&
+    (event ?? delivery.event) === delivery.event &&
+    (receiver ?? endpointId) === endpointId &&
+    (task ?? taskId) === taskId &&
+    (since ?? createdAt) <= createdAt &&
+    (until === undefined || createdAt < until)
+  );
+}
+
+/** What one source has of a list, in its order. `next`: it has looked no further than this place. Absent: to the end. */
+export type ListPart<T extends ListPlace> = { readonly entries: readonly T[]; readonly next?: ListPlace };
+
+/**
+ * Makes one page of the parts of several sources, none of which repeats an entry of another. The page ends where one of
+ * them has not looked any further, because what comes then is not known.
+ */
+export function mergeParts<T extends ListPlace>(parts: readonly ListPart<T>[], limit: number): ListPart<T> {
+  const ends = parts.map(({ next }) => next).filter((next) => next !== undefined);
+  const end = ends.reduce<ListPlace | undefined>(
+    (first, each) => (first && isAfter(each, first) ? first : each),
+    undefined,
+  );
+  const entries = parts
+    .flatMap((part) => part.entries)
+    .filter((entry) => !end || !isAfter(entry, end))
+    .sort((a, b) => (isAfter(a, b) ? 1 : -1));
+  const page = entries.slice(0, limit);
+  const next = entries.length > limit ? page.at(-1) : end;
+  return { entries: page, ...(next && { next: { at: next.at, id: next.id } }) };
+}
+
+/** What an ordered delivery waits for: the first of its line. Undefined when nothing but time keeps it. */
+export async function findWaitingFor(
+  redis: RedisClient,
+  keys: ShardKeys,
+  delivery: Delivery,
+): Promise<DeliveryId | undefined> {
+  const { id, endpointId, taskId } = delivery;
+  if (!mayWaitForTurn(delivery) || taskId === undefined) return undefined;
+  const [first] = await redis.zrange(keys.line(endpointId, taskId), 0, '0');
+  return first === id ? undefined : first;
+}
+
+/** One that has been tried goes by its schedule, and a pending redelivery goes at once. */
+function mayWaitForTurn({ place, status, tries, owedAttempts }: Delivery): boolean {
+  return place !== undefined && status === 'pending' && tries === 0 && owedAttempts === 0;
 }

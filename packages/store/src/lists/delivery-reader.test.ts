@@ -1,5 +1,5 @@
 import type { ListPlace } from '@herald/core';
-import { mergeParts, type ListPart } from './list-part.ts';
+import { mergeParts, type ListPart } from './delivery-reader.ts';
 
 /** The places of a text such as `9b 7a`, in their order. */
 function places(text: string): ListPlace[] {

@@ -10,14 +10,14 @@ import {
 } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
-import { SETTLE_LUA } from './delivery-scripts.ts';
-import type { DeliveryRetention } from './delivery-retention.ts';
+import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
+import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
+import { readKeyName } from '../keys/key-name.ts';
 import { GLOBAL_KEYS, PLATFORM_OWNER, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { walkKeys } from '../redis/walk-keys.ts';
 import { defineScript } from '../redis/script.ts';
-import { readKeyName } from '../keys/key-name.ts';
+import { walkKeys } from '../redis/walk-keys.ts';
 
 /** Which deliveries an operator means. What is absent is not asked for. */
 export type DropFilter = {
@@ -123,7 +123,7 @@ const DropReply = z.tuple([z.number(), z.number()]);
 /** Transitions that are looked at together. */
 const AT_ONCE = 50;
 
-export type DropDeps = {
+type DropDeps = {
   readonly redis: RedisClient;
   readonly keyspace: Keyspace;
   readonly retention: DeliveryRetention;
@@ -132,7 +132,7 @@ export type DropDeps = {
   readonly onProgress?: (looked: number, total: number) => void;
 };
 
-export type DropReport = { readonly deliveries: number; readonly pending: number };
+type DropReport = { readonly deliveries: number; readonly pending: number };
 
 /**
  * Counts the deliveries that an operator means, ends those that are pending, or deletes all of them with their bodies. It

@@ -1,8 +1,8 @@
 import { warning, type Finding } from '@herald/runtime/findings/finding';
-import type { Keyspace } from '../keys/keys.ts';
+import { readScoredIds, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 
-export type HistoryMarkDeps = {
+type HistoryMarkDeps = {
   readonly redis: RedisClient;
   readonly keyspace: Pick<Keyspace, 'shards'>;
 };
@@ -64,4 +64,21 @@ export function historyAway(known: {
 export async function findHistoryNotSet(mark: Pick<HistoryMark, 'read'>): Promise<Finding | undefined> {
   // That Redis is away is told for itself.
   return (await mark.read().catch(() => undefined)) === undefined ? undefined : NOT_SET;
+}
+
+/** Added to the score (epoch ms) of what was set aside: it comes behind all that waits. */
+export const ASIDE = 10_000_000_000_000;
+
+/**
+ * How many settled deliveries of a shard are in Redis for the history, when the first of those that only wait settled, and
+ * how many were set aside, because they couldn't be moved.
+ */
+export async function readSettledBacklog(redis: RedisClient, keys: ShardKeys) {
+  const [count, aside, rows] = await Promise.all([
+    redis.zcard(keys.settled),
+    redis.zcount(keys.settled, ASIDE, '+inf'),
+    redis.zrange(keys.settled, 0, '0', 'WITHSCORES'),
+  ]);
+  const [first] = readScoredIds(rows);
+  return { count, aside, ...(first && first.score < ASIDE && { oldestAt: first.score }) };
 }
