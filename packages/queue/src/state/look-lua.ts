@@ -24,6 +24,21 @@ end
 `;
 
 /**
+ * For scripts that only read. Needs `local prefix`.
+ *
+ * `factsOfWaiting(group)` returns the id and the score of the job that stands first, if one waits, and how many do: a list
+ * that is another one whenever jobs came to wait, or went.
+ */
+export const WAITING_LUA = /* lua */ `
+local function factsOfWaiting(group)
+  local waiting = prefix .. 'q:' .. group
+  local facts = redis.call('ZRANGE', waiting, 0, 0, 'WITHSCORES')
+  facts[#facts + 1] = redis.call('ZCARD', waiting)
+  return facts
+end
+`;
+
+/**
  * For scripts that only read. Needs GROUP_LUA.
  *
  * `standing()` finds groups with waiting jobs: of very many only those that are served soonest. Returns a list of

@@ -1,4 +1,5 @@
 import type { EndpointId, WorkspaceId } from '@herald/core';
+import { WAITING_LUA } from '@herald/queue';
 import { z } from 'zod';
 import { GROUP_OF_LUA } from '../keys/groups.ts';
 import type { Keyspace } from '../keys/keys.ts';
@@ -38,6 +39,7 @@ const READ_ACTIVITY_LUA = /* lua */ `
 -- Returns a text that is the same as long as nothing was seen to happen; nil: the workspace has no such endpoint.
 local prefix, workspace, wanted = ARGV[1], ARGV[2], ARGV[3]
 ${GROUP_OF_LUA}
+${WAITING_LUA}
 local seen = {}
 local function note(fact)
   seen[#seen + 1] = tostring(fact)
@@ -69,9 +71,7 @@ local function noteEndpoint(id)
   -- A purge is marked as long as it is to be done. Each of its leases changes the mark.
   note(redis.call('ZSCORE', prefix .. 'purge', id))
   -- A redelivery or a replay waits here.
-  local waiting = prefix .. 'q:' .. groupOf(id)
-  noteAll(redis.call('ZRANGE', waiting, 0, 0, 'WITHSCORES'))
-  note(redis.call('ZCARD', waiting))
+  noteAll(factsOfWaiting(groupOf(id)))
   return true
 end
 
