@@ -72,6 +72,15 @@ export function withoutSame<Patch extends { readonly url?: string; readonly enab
   };
 }
 
+/** What has a value: null asks for none, as leaving it out does. */
+type Given<T> = {
+  readonly [Name in keyof T as null extends T[Name] ? never : Name]: T[Name];
+} & { readonly [Name in keyof T as null extends T[Name] ? Name : never]?: Exclude<T[Name], null> };
+
+function withoutNulls<T extends object>(settings: T): Given<T> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null)) as Given<T>;
+}
+
 export function createManageReceivers(deps: ManageReceiversDeps) {
   const { receivers, findGroups, encryptSecret, sealHeaders, findUrlProblem, metrics, now } = deps;
   const withHealth = async (receiver: ReceiverRecord): Promise<ReceiverWithHealth> => {
@@ -105,22 +114,16 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       by: DisabledBy,
       { at: createdAt, random }: Seed = newSeed(now()),
     ) {
-      const { url, events, description, enabled, headers, maxRetryHours, ordering, rateLimit } = asked;
+      const { headers, orderingTimeout: _text, orderingTimeoutSeconds: _seconds, ...settings } = asked;
       const orderingTimeoutMs = askedOrderingTimeout(asked);
-      refuseForbiddenUrl(findUrlProblem, url, 'url');
+      refuseForbiddenUrl(findUrlProblem, asked.url, 'url');
       const receiver: Endpoint = {
+        ...withoutNulls(settings),
         id: newReceiverId(createdAt, random),
         workspaceId,
-        url,
-        events,
-        description,
-        enabled,
-        ...(rateLimit && { rateLimit }),
         createdAt,
-        ...(ordering !== undefined && { ordering }),
         ...(orderingTimeoutMs !== undefined && { orderingTimeoutMs }),
-        ...(!enabled && { disabledAt: createdAt, disabledReason: 'by_request', disabledBy: by }),
-        ...(typeof maxRetryHours === 'number' && { maxRetryHours }),
+        ...(!asked.enabled && { disabledAt: createdAt, disabledReason: 'by_request', disabledBy: by }),
       };
       const secret = newSigningSecret();
       const encryptedSecret = encryptSecret(secret, receiver.id);

@@ -77,6 +77,16 @@ export const MaxRetryHours = z
   });
 const NEW_ORIGIN_DROPS_HEADERS = 'A url of another origin removes the `headers`, unless they are given with it.';
 
+/** What may be given with a new receiver, and changed of one. */
+const RECEIVER_SETTINGS = {
+  headers: OwnHeaders.exactOptional(),
+  maxRetryHours: MaxRetryHours.nullable().exactOptional(),
+  ordering: OrderingText.exactOptional(),
+  orderingTimeoutSeconds: OrderingTimeoutSeconds.exactOptional(),
+  orderingTimeout: OrderingTimeoutText.exactOptional(),
+  rateLimit: RateLimit.nullable().exactOptional(),
+};
+
 /** Body of `POST /api/public/webhooks` (spec section 4). An omitted or empty `events` subscribes to all. */
 export const RegisterReceiver = z
   .strictObject({
@@ -84,12 +94,7 @@ export const RegisterReceiver = z
     events: EventFilter.default([]),
     description: Description.default(''),
     enabled: Enabled.default(true),
-    headers: OwnHeaders.exactOptional(),
-    maxRetryHours: MaxRetryHours.nullable().exactOptional(),
-    ordering: OrderingText.exactOptional(),
-    orderingTimeoutSeconds: OrderingTimeoutSeconds.exactOptional(),
-    orderingTimeout: OrderingTimeoutText.exactOptional(),
-    rateLimit: RateLimit.nullable().exactOptional(),
+    ...RECEIVER_SETTINGS,
   })
   .superRefine(refuseTwoTimeouts)
   .meta({ id: 'RegisterReceiver' });
@@ -124,26 +129,25 @@ function writable<Input extends object, Name extends string>(input: Input, readO
   return Object.fromEntries(fields) as Omit<Input, Name>;
 }
 
+const CHANGES_OF_RECEIVER = {
+  url: EndpointUrl.exactOptional(),
+  events: EventFilter.exactOptional(),
+  description: Description.exactOptional(),
+  enabled: Enabled.exactOptional(),
+  ...RECEIVER_SETTINGS,
+};
+const CHANGED_NAMES = Object.keys(CHANGES_OF_RECEIVER).filter((name) => name !== 'orderingTimeout'); // a former name
+
 /** Body of `PATCH /api/public/webhooks/{id}`. */
 export const PatchReceiver = z
   .strictObject({
-    url: EndpointUrl.exactOptional(),
-    events: EventFilter.exactOptional(),
-    description: Description.exactOptional(),
-    enabled: Enabled.exactOptional(),
-    headers: OwnHeaders.exactOptional(),
-    maxRetryHours: MaxRetryHours.nullable().exactOptional(),
-    ordering: OrderingText.exactOptional(),
-    orderingTimeoutSeconds: OrderingTimeoutSeconds.exactOptional(),
-    orderingTimeout: OrderingTimeoutText.exactOptional(),
-    rateLimit: RateLimit.nullable().exactOptional(),
+    ...CHANGES_OF_RECEIVER,
     ...READ_ONLY_OF_RECEIVER,
   })
   .superRefine(refuseTwoTimeouts)
   .transform((patch) => writable(patch, READ_ONLY_OF_RECEIVER))
   .refine((patch) => Object.keys(patch).length > 0, {
-    error:
-      'must change at least one of url, events, description, enabled, headers, maxRetryHours, ordering, orderingTimeoutSeconds, rateLimit',
+    error: `must change at least one of ${CHANGED_NAMES.join(', ')}`,
   })
   .meta({
     id: 'PatchReceiver',

@@ -47,12 +47,22 @@ function field<T>(name: string, read: (text: string) => T, write: (value: T) => 
 const text = (name: string) => field<string>(name, String, String);
 const number = (name: string) => field<number>(name, Number, String);
 
-/** Fields that every endpoint has, or that only this file and the scripts know. */
+/** Fields that every endpoint has, or that only this file and the scripts know. Nobody sets them. */
 const INNER_FIELDS = {
   workspaceId: text('ws'),
-  url: text('url'),
   /** Of a callback, the name of its group. Its own headers are for this origin. */
   origin: text('dst'),
+  createdAt: number('at'),
+  encryptedSecret: text('sec'),
+  /** During a rotation's overlap: the old secret, and until when it is in force. */
+  previousSecret: text('sec2'),
+  previousUntil: number('sec2To'),
+  consecutiveFailures: number('fails'),
+};
+
+/** The same of what is set. */
+const SET_INNER_FIELDS = {
+  url: text('url'),
   events: field<readonly EventName[]>('events', readEvents, (events) => events.join(',')),
   description: text('desc'),
   enabled: field(
@@ -60,26 +70,16 @@ const INNER_FIELDS = {
     (on) => on === '1',
     (isEnabled) => (isEnabled ? '1' : '0'),
   ),
-  createdAt: number('at'),
-  encryptedSecret: text('sec'),
-  /** During a rotation's overlap: the old secret, and until when it is in force. */
-  previousSecret: text('sec2'),
-  previousUntil: number('sec2To'),
   encryptedHeaders: text('hdr'),
   /** See `readHeaderNames`. */
   headersOf: text('hdrOf'),
-  consecutiveFailures: number('fails'),
 };
 
-/** Fields that a record has under the same name, as long as the hash has them. */
-const OPTIONAL_FIELDS = {
-  urlChangedAt: number('urlAt'),
-  disabledAt: number('offAt'),
-  disabledReason: field('offWhy', (reason) => reason as DisabledReason, String),
-  disabledBy: text('offBy'),
-  lockedReason: text('lockWhy'),
-  pausedAt: number('pauseAt'),
-  pausedReason: text('pauseWhy'),
+/**
+ * Fields that a record has under the same name, as long as the hash has them, and that somebody sets. The version of a
+ * receiver follows from them, in this order.
+ */
+const SET_FIELDS = {
   rateLimit: field<RateLimit>(
     'rate',
     (rate) => ({ perSecond: Number(rate) }),
@@ -92,17 +92,29 @@ const OPTIONAL_FIELDS = {
     (ordering) => (ordering === 'task' ? '1' : undefined),
   ),
   orderingTimeoutMs: number('ordTo'),
+  disabledAt: number('offAt'),
+  disabledReason: field('offWhy', (reason) => reason as DisabledReason, String),
+  disabledBy: text('offBy'),
+  lockedReason: text('lockWhy'),
+};
+
+/** The same of what deliveries tell, and of a pause: a customer who changes something changes none of it. */
+const OTHER_FIELDS = {
+  urlChangedAt: number('urlAt'),
+  pausedAt: number('pauseAt'),
+  pausedReason: text('pauseWhy'),
   toldSince: number('told'),
 };
+const OPTIONAL_FIELDS = { ...SET_FIELDS, ...OTHER_FIELDS };
 
 /** The same of its `health`. */
 const HEALTH_FIELDS = { failingSince: number('failAt'), lastSuccessAt: number('okAt'), healthySince: number('okFrom') };
 
 /**
  * Every field of the endpoint hash that is read here, by the name that its value has here. Registering, changing,
- * loading and reading an endpoint follow from this table. The scripts name those that they judge by.
+ * loading and reading an endpoint, and its version, follow from this table. The scripts name those that they judge by.
  */
-const FIELDS = { ...INNER_FIELDS, ...OPTIONAL_FIELDS, ...HEALTH_FIELDS };
+const FIELDS = { ...INNER_FIELDS, ...SET_INNER_FIELDS, ...OPTIONAL_FIELDS, ...HEALTH_FIELDS };
 type Fields = typeof FIELDS;
 type ValueOf<F> = F extends Field<infer T> ? T : never;
 
@@ -171,23 +183,20 @@ export function readEndpoint(id: EndpointId, hash: Hash): EndpointRecord | undef
   };
 }
 
-/** The fields of the hash that somebody sets. All others follow from deliveries and rotations. */
-const SET_FIELDS = [
-  ...['url', 'events', 'desc', 'on', 'hdr', 'hdrOf', 'rate', 'maxH', 'ord', 'ordTo'],
-  ...['offAt', 'offWhy', 'offBy', 'lockWhy'],
-];
+/** The fields of the hash of which a version follows. */
+const VERSIONED = Object.values({ ...SET_INNER_FIELDS, ...SET_FIELDS }).map(({ name }) => name);
 
 /** Changes with whatever its workspace or the platform can set of an endpoint, and with nothing else. */
 export function versionOf(hash: Hash): string {
-  const values = SET_FIELDS.map((name) => (hash[name] === undefined ? '-' : `+${hash[name]}`));
+  const values = VERSIONED.map((name) => (hash[name] === undefined ? '-' : `+${hash[name]}`));
   return createHash('sha1').update(values.join('\0')).digest('hex');
 }
 
 /** `versionOf(endpoint)`: the same of an endpoint (hash). */
 export const VERSION_LUA = /* lua */ `
 local function versionOf(endpoint)
-  local values = redis.call('HMGET', endpoint, ${SET_FIELDS.map((name) => `'${name}'`).join(', ')})
-  for index = 1, ${SET_FIELDS.length} do values[index] = values[index] and '+' .. values[index] or '-' end
+  local values = redis.call('HMGET', endpoint, ${VERSIONED.map((name) => `'${name}'`).join(', ')})
+  for index = 1, ${VERSIONED.length} do values[index] = values[index] and '+' .. values[index] or '-' end
   return redis.sha1hex(table.concat(values, '\\0'))
 end
 `;
