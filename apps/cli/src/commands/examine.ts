@@ -4,7 +4,7 @@ import { readWorkerConfig } from '@herald/config/worker-config';
 import { ConfigError, readEnv } from '@herald/runtime/env/env';
 import { isErrorLike } from '@herald/runtime/errors/is-error-like';
 import type { Finding } from '@herald/runtime/findings/finding';
-import * as work from '@herald/store/backlog/judge-work';
+import * as work from '@herald/store/operators/judge-work';
 import { createKeyVersionStore } from '@herald/store/secrets/key-version-store';
 import { createKeyspace } from '@herald/store/keys/keys';
 import { findHistoryNotSet, historyAway } from '@herald/store/lists/history-mark';
