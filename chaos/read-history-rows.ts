@@ -1,4 +1,4 @@
-import { toDeliveryId, toTransitionId } from '@herald/history/ids/id-bytes';
+import { toDeliveryId, toTransitionId } from '@herald/history/reading/delivery-row';
 import type { HistoryPool } from '@herald/history/pool/create-history-pool';
 import type { DeliveryRecord, LoggedAttempt } from './read-records.ts';
 

@@ -1,6 +1,6 @@
 import { deliveryIdOf, newReceiverId, newTaskId, newTestTransitionId } from '@herald/core';
 import { judgeHistoryError } from '@herald/history/errors/history-errors';
-import { createHistoryWriter } from '@herald/history/moving/history-writer';
+import { createHistoryWriter } from '@herald/history/writing/history-writer';
 import { createPartitions, type Partitions } from '@herald/history/partitions/partitions';
 import type { HistoryPool } from '@herald/history/pool/create-history-pool';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';

@@ -1,5 +1,5 @@
 import { createHistoryPool } from '@herald/history/pool/create-history-pool';
-import { createHistoryWriter } from '@herald/history/moving/history-writer';
+import { createHistoryWriter } from '@herald/history/writing/history-writer';
 import { createPartitions } from '@herald/history/partitions/partitions';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
 import { startPostgres } from '@herald/test-kit';

@@ -1,5 +1,5 @@
 -- Settled deliveries, and the transitions that they tell of. Times are epoch ms, and days are days of UTC.
--- Ids are bytes whose order is the order of their texts (src/ids/id-bytes.ts).
+-- Ids are bytes whose order is the order of their texts (src/reading/delivery-row.ts).
 -- Each day has a partition of both tables: src/partitions makes and drops them.
 
 -- A transition, once for all of its deliveries. It has the created_at of its deliveries.

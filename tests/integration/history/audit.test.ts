@@ -1,5 +1,5 @@
 import { type AuditQuery, HistoryUnavailableError } from '@herald/core';
-import { createAuditTable } from '@herald/history/audit/audit-table';
+import { createAuditTable } from '@herald/history/writing/audit-table';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
 import { createLogger } from '@herald/runtime/log/logger';

@@ -1,4 +1,4 @@
-import { createHistoryEraser } from '@herald/history/erasing/create-history-eraser';
+import { createHistoryEraser } from '@herald/history/writing/create-history-eraser';
 import { findRefusal, judgeHistoryError } from '@herald/history/errors/history-errors';
 import { createPartitions, dayOf, DAY_MS, partitionName } from '@herald/history/partitions/partitions';
 import { createHistoryPool } from '@herald/history/pool/create-history-pool';

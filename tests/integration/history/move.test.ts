@@ -1,5 +1,5 @@
-import { toDeliveryId, toIdBytes } from '@herald/history/ids/id-bytes';
-import { createHistoryEraser } from '@herald/history/erasing/create-history-eraser';
+import { toDeliveryId, toIdBytes } from '@herald/history/reading/delivery-row';
+import { createHistoryEraser } from '@herald/history/writing/create-history-eraser';
 import { judgeHistoryError } from '@herald/history/errors/history-errors';
 import { createPartitions, dayOf, DAY_MS, partitionName } from '@herald/history/partitions/partitions';
 import fc from 'fast-check';

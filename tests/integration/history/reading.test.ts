@@ -1,5 +1,5 @@
 import { type DeliveryId, HistoryUnavailableError, type ListPlace } from '@herald/core';
-import { toIdBytes } from '@herald/history/ids/id-bytes';
+import { toIdBytes } from '@herald/history/reading/delivery-row';
 import { createPartitions, dayOf } from '@herald/history/partitions/partitions';
 import { createHistoryPool } from '@herald/history/pool/create-history-pool';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';

@@ -1,7 +1,7 @@
 import { createHistoryPool, type HistoryPool } from '@herald/history/pool/create-history-pool';
-import { createHistoryCheck } from '@herald/history/requirements/create-history-check';
 import {
   adoptHistory,
+  createHistoryCheck,
   lookAtHistory,
   prepareHistory,
   readHistoryStatus,

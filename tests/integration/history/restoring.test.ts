@@ -1,6 +1,6 @@
 import type { DeliveryId, ListPlace } from '@herald/core';
-import { toDeliveryId } from '@herald/history/ids/id-bytes';
-import { createHistoryCheck } from '@herald/history/requirements/create-history-check';
+import { toDeliveryId } from '@herald/history/reading/delivery-row';
+import { createHistoryCheck } from '@herald/history/requirements/prepare-history';
 import { findRestored } from '@herald/history/requirements/find-restored';
 import { TRY_LOCK_FOR_TENDING } from '@herald/history/sql/history-sql';
 import { createHistoryMark } from '@herald/store/lists/history-mark';

@@ -1,4 +1,4 @@
-import { createHistoryEraser } from '@herald/history/erasing/create-history-eraser';
+import { createHistoryEraser } from '@herald/history/writing/create-history-eraser';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { createDeliveryLog } from '@herald/store/lists/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';

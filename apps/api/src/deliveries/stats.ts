@@ -1,6 +1,13 @@
 import { type EndpointId, namedEndpoint, NameEndpoint, NotFoundError, type WorkspaceId } from '@herald/core';
 import type { ActivityReader } from '@herald/store/stats/activity-reader';
-import { ATTEMPT_BINS, failedOf, addCounts, type CountedBucket, STATS_WINDOWS, type StatsWindow } from '@herald/store/stats/counter-layout';
+import {
+  ATTEMPT_BINS,
+  failedOf,
+  addCounts,
+  type CountedBucket,
+  STATS_WINDOWS,
+  type StatsWindow,
+} from '@herald/store/stats/counter-layout';
 import type { StatsReader } from '@herald/store/stats/stats-reader';
 import { z } from 'zod';
 import { type KeyedRouteTable, operation } from '../http/operation.ts';

@@ -21,7 +21,11 @@ import type { Redeliver } from '@herald/store/lists/delivery-log';
 import { readAttempts } from '@herald/store/lists/delivery-reader';
 import { TEST_GROUP } from '@herald/store/keys/groups';
 import { type Keyspace, type ShardKeys, workspaceOfOwner } from '@herald/store/keys/keys';
-import { type DeliveryDescription, describeDelivery, createFailedView } from '@herald/store/operators/describe-delivery';
+import {
+  type DeliveryDescription,
+  describeDelivery,
+  createFailedView,
+} from '@herald/store/operators/describe-delivery';
 import { type RedisClient, listClients } from '@herald/store/redis/connect-redis';
 import { nameConnection } from '@herald/store/keys/layout';
 import { defineScript } from '@herald/store/redis/script';

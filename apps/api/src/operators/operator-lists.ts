@@ -11,9 +11,20 @@ import {
   ValidationError,
   WorkspaceIdText,
 } from '@herald/core';
-import { type AuditEntry, type AuditPage as PageOfTrail, type AuditTrail, DOER, isAuditId } from '@herald/store/access/audit-trail';
+import {
+  type AuditEntry,
+  type AuditPage as PageOfTrail,
+  type AuditTrail,
+  DOER,
+  isAuditId,
+} from '@herald/store/access/audit-trail';
 import { workspaceOfOwner } from '@herald/store/keys/keys';
-import type { DeliveryDescription, createFailedView, createGroupView, GroupDescription } from '@herald/store/operators/describe-delivery';
+import type {
+  DeliveryDescription,
+  createFailedView,
+  createGroupView,
+  GroupDescription,
+} from '@herald/store/operators/describe-delivery';
 import type { Search } from '@herald/store/operators/search';
 import { z } from 'zod';
 import { DeliveryReasonCode, LastAttempt, toLastAttempt } from '../deliveries/delivery-view.ts';

@@ -4,7 +4,14 @@ import type { Logger } from '@herald/runtime/log/logger';
 import { createActivityReader } from '@herald/store/stats/activity-reader';
 import type { Keyspace } from '@herald/store/keys/keys';
 import { createSearch } from '@herald/store/operators/search';
-import { createPortalLinkStore, makerOf, type NewPortalLink, PORTAL_LINK_LIMIT, type PortalLink, type PortalLinkStore } from '@herald/store/access/portal-link-store';
+import {
+  createPortalLinkStore,
+  makerOf,
+  type NewPortalLink,
+  PORTAL_LINK_LIMIT,
+  type PortalLink,
+  type PortalLinkStore,
+} from '@herald/store/access/portal-link-store';
 import type { ReplicatedStoreDeps } from '@herald/store/redis/await-replication';
 import { createStatsReader } from '@herald/store/stats/stats-reader';
 import { z } from 'zod';

@@ -8,9 +8,18 @@ import * as work from '@herald/store/operators/judge-work';
 import { createKeyVersionStore } from '@herald/store/secrets/key-version-store';
 import { createKeyspace } from '@herald/store/keys/keys';
 import { findHistoryNotSet, historyAway } from '@herald/store/lists/history-mark';
-import { createRedisProbe, createUntrustedProxyMark, PROXY_NOT_TRUSTED } from '@herald/store/operators/create-readiness';
+import {
+  createRedisProbe,
+  createUntrustedProxyMark,
+  PROXY_NOT_TRUSTED,
+} from '@herald/store/operators/create-readiness';
 import { type RedisClient, RedisUnreachableError } from '@herald/store/redis/connect-redis';
-import { findShardCounts, type ShardCounts, judgeShards, createShardRecordStore } from '@herald/store/data/shard-record';
+import {
+  findShardCounts,
+  type ShardCounts,
+  judgeShards,
+  createShardRecordStore,
+} from '@herald/store/data/shard-record';
 import { checkRedis } from '@herald/store/redis/check-redis';
 import { describeMissingKey } from '@herald/store/secrets/reencrypt-secrets';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';

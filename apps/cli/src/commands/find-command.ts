@@ -1,5 +1,12 @@
 import { ID_PATTERNS } from '@herald/core';
-import { type ApiKey, createApiKeyStore, type Scope, isApiKeyText, isPortalTokenText, keyIdIn } from '@herald/store/access/api-key-store';
+import {
+  type ApiKey,
+  createApiKeyStore,
+  type Scope,
+  isApiKeyText,
+  isPortalTokenText,
+  keyIdIn,
+} from '@herald/store/access/api-key-store';
 import { type AuditEntry, createAuditTrail } from '@herald/store/access/audit-trail';
 import { createPortalLinkStore, makerOf, type PortalLink } from '@herald/store/access/portal-link-store';
 import { Command } from 'commander';

@@ -10,7 +10,12 @@ import {
 } from '@herald/core';
 import type { DeliveryFilter, DeliveryPage } from '@herald/store/lists/delivery-lists';
 import { createDeliveryLog } from '@herald/store/lists/delivery-log';
-import { type DeliveryDescription, describeDelivery, createFailedView, createNoticeView } from '@herald/store/operators/describe-delivery';
+import {
+  type DeliveryDescription,
+  describeDelivery,
+  createFailedView,
+  createNoticeView,
+} from '@herald/store/operators/describe-delivery';
 import { createOwnerLookUp } from '@herald/store/operators/search';
 import { createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';

@@ -1,6 +1,10 @@
 import type { GroupHealth } from '@herald/queue';
 import { createFailedView, createGroupView, type GroupDescription } from '@herald/store/operators/describe-delivery';
-import { createServiceStateReader, type ServiceState, createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
+import {
+  createServiceStateReader,
+  type ServiceState,
+  createWorkerPresence,
+} from '@herald/store/operators/create-service-state-reader';
 import { toDate } from '../context/create-output.ts';
 import type { Herald } from '../context/open-herald.ts';
 

@@ -14,7 +14,12 @@ import { createDeliveryRetention } from '@herald/store/deliveries/delivery-reten
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
-import { createFindGroups, judgeEndpointHealth, createReceiverStore, walkReceivers } from '@herald/store/endpoints/receiver-store';
+import {
+  createFindGroups,
+  judgeEndpointHealth,
+  createReceiverStore,
+  walkReceivers,
+} from '@herald/store/endpoints/receiver-store';
 import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { createSendTestEvent, type TestOutcome } from '@herald/store/test-events/send-test-event';
 import { createTestEventStore } from '@herald/store/test-events/test-event-store';

@@ -2,7 +2,14 @@ import { SecretsEnv } from '@herald/config/shared-env';
 import { readEnv } from '@herald/runtime/env/env';
 import { countOf } from '@herald/runtime/text/count-of';
 import { createKeyVersionStore } from '@herald/store/secrets/key-version-store';
-import { createEncryptedSecretStore, forgetKeyVersion, type ForgetReport, type ReencryptProgress, type ReencryptReport, reencryptSecrets } from '@herald/store/secrets/reencrypt-secrets';
+import {
+  createEncryptedSecretStore,
+  forgetKeyVersion,
+  type ForgetReport,
+  type ReencryptProgress,
+  type ReencryptReport,
+  reencryptSecrets,
+} from '@herald/store/secrets/reencrypt-secrets';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { Command } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';

@@ -1,5 +1,12 @@
 import { ConfigError } from '@herald/runtime/env/env';
-import { type AuditFollowing, APPEND_ENTRY_LUA, type AuditEntry, ownerOf, readAuditRow, trailOf } from '@herald/store/access/audit-trail';
+import {
+  type AuditFollowing,
+  APPEND_ENTRY_LUA,
+  type AuditEntry,
+  ownerOf,
+  readAuditRow,
+  trailOf,
+} from '@herald/store/access/audit-trail';
 import { createShardKeys, GLOBAL_KEYS, type ShardKeys, SHARD_TAGS } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { randomToken } from '@herald/store/redis/random-token';

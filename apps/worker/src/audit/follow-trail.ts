@@ -1,4 +1,4 @@
-import type { AuditTable } from '@herald/history/audit/audit-table';
+import type { AuditTable } from '@herald/history/writing/audit-table';
 import type { Logger } from '@herald/runtime/log/logger';
 import { toAuditLine, type AuditFollower } from '@herald/store/access/audit-trail';
 

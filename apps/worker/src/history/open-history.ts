@@ -1,11 +1,11 @@
 import type { HistoryConfig } from '@herald/config/shared-env';
-import { createAuditTable } from '@herald/history/audit/audit-table';
+import { createAuditTable } from '@herald/history/writing/audit-table';
 import { judgeHistoryError } from '@herald/history/errors/history-errors';
-import { createHistoryWriter } from '@herald/history/moving/history-writer';
+import { createHistoryWriter } from '@herald/history/writing/history-writer';
 import { createPartitions } from '@herald/history/partitions/partitions';
 import { createHistoryPool } from '@herald/history/pool/create-history-pool';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
-import { createHistoryCheck } from '@herald/history/requirements/create-history-check';
+import { createHistoryCheck } from '@herald/history/requirements/prepare-history';
 import { findRestored } from '@herald/history/requirements/find-restored';
 import type { Logger } from '@herald/runtime/log/logger';
 import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';

@@ -1,5 +1,5 @@
 import type { HistoryFault } from '@herald/history/errors/history-errors';
-import type { HistoryWriter } from '@herald/history/moving/history-writer';
+import type { HistoryWriter } from '@herald/history/writing/history-writer';
 import type { MoveStore, SettledBatch } from '@herald/store/bulk/move-store';
 
 export type MoveSettledDeps = {

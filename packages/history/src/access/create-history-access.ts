@@ -1,9 +1,8 @@
 import type { DeliveryId } from '@herald/core';
-import { createHistoryEraser } from '../erasing/create-history-eraser.ts';
+import { createHistoryEraser } from '../writing/create-history-eraser.ts';
 import { judgeHistoryError } from '../errors/history-errors.ts';
 import { createHistoryPool } from '../pool/create-history-pool.ts';
-import { createHistoryCheck } from '../requirements/create-history-check.ts';
-import type { HistoryUser } from '../requirements/prepare-history.ts';
+import { createHistoryCheck, type HistoryUser } from '../requirements/prepare-history.ts';
 import { createHistoryReader } from '../reading/create-history-reader.ts';
 
 export type HistoryAccessOptions = {

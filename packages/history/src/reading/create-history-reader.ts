@@ -15,9 +15,8 @@ import type {
   WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
-import { readDeliveryRow } from './delivery-row.ts';
+import { readDeliveryRow, toDeliveryId, toIdBytes, toTransitionId } from './delivery-row.ts';
 import { withDeadline, type DeadlineOptions } from '../errors/history-errors.ts';
-import { toDeliveryId, toIdBytes, toTransitionId } from '../ids/id-bytes.ts';
 import { DAY_MS, startOf } from '../partitions/partitions.ts';
 import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts';
 import * as SQL from '../sql/history-sql.ts';

@@ -1,12 +1,70 @@
 import { runner } from 'node-pg-migrate';
-import type { ClientBase } from 'pg';
 import { readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { ClientBase } from 'pg';
 import { findRefusal, HistoryRefusal } from '../errors/history-errors.ts';
 import { dayOf, listDayTables } from '../partitions/partitions.ts';
-import { withClient, type HistoryPool } from '../pool/create-history-pool.ts';
+import { inTransaction, withClient, type HistoryPool } from '../pool/create-history-pool.ts';
 import * as SQL from '../sql/history-sql.ts';
+
+type HistoryCheckDeps = {
+  readonly pool: HistoryPool;
+  readonly use: 'read' | 'write';
+  readonly readUser: () => Promise<HistoryUser>;
+  /** Notes which history the data has, unless that is known. Returns which one it has. Absent: nothing is noted. */
+  readonly note?: (historyId: string) => Promise<string>;
+  readonly onMigrated?: (migrations: readonly string[]) => void;
+  /** Hears of a schema that could not be brought up to date, each time. */
+  readonly onMigrationFailed?: () => void;
+};
+
+/** After an answer it is taken for usable for so long, in ms. */
+const CHECK_EVERY_MS = 5_000;
+const LIMITS = { statementMs: 5_000 };
+
+/**
+ * Whether the history is there, and is that of this data. It asks PostgreSQL again and again, also while nothing moves: the
+ * server may be replaced by another while this process runs.
+ */
+export function createHistoryCheck({ pool, use, readUser, note, onMigrated, onMigrationFailed }: HistoryCheckDeps) {
+  let usableId: string | undefined;
+  let checkedAt = -Infinity;
+  let checking: Promise<void> | undefined;
+
+  const check = async (): Promise<void> => {
+    const user = await readUser();
+    if (usableId !== undefined && usableId === (user.historyId ?? usableId)) {
+      const { rows } = await inTransaction(pool, LIMITS, (client) =>
+        client.query<{ id: string }>(SQL.READ_INSTALLATION),
+      );
+      if (rows[0]?.id === usableId) return;
+    }
+    usableId = undefined;
+    const { ran, historyId } = await prepareHistory(pool, use, user, onMigrationFailed);
+    if (ran.length > 0) onMigrated?.(ran);
+    // Two workers may have begun with two histories.
+    if (note && (await note(historyId)) !== historyId) throw new HistoryRefusal(OTHER_HISTORY);
+    usableId = historyId;
+  };
+
+  return {
+    /** @throws HistoryRefusal with what to change, or the error of a server that is away */
+    demandUsable: async (): Promise<void> => {
+      if (performance.now() - checkedAt < CHECK_EVERY_MS) return;
+      checking ??= check().finally(() => {
+        checking = undefined;
+      });
+      await checking;
+      checkedAt = performance.now();
+    },
+    /** Something wasn't as it should be: nothing is taken for granted any more. */
+    lookAgain: (): void => {
+      usableId = undefined;
+      checkedAt = -Infinity;
+    },
+  };
+}
 
 /** Everything of the history lies in this schema. */
 const SCHEMA = 'herald';
@@ -25,7 +83,7 @@ export type HistoryUser = {
   readonly historyId?: string | undefined;
 };
 
-export type HistoryState = {
+type HistoryState = {
   readonly serverVersion: string;
   /** Names of the migrations that this release has and the database lacks. */
   readonly missing: readonly string[];
@@ -33,10 +91,10 @@ export type HistoryState = {
 };
 
 /** `deliveries`: as PostgreSQL estimates them, after it has analyzed the day. */
-export type HistoryDay = { readonly day: string; readonly deliveries: number; readonly bytes: number };
+type HistoryDay = { readonly day: string; readonly deliveries: number; readonly bytes: number };
 
 /** `ran`: names of the migrations that it ran. `historyId`: which history it is. */
-export type PreparedHistory = { readonly ran: readonly string[]; readonly historyId: string };
+type PreparedHistory = { readonly ran: readonly string[]; readonly historyId: string };
 
 /**
  * Makes sure that this process can use the history. `write` brings its schema up to date, and takes a history that is of no
@@ -136,7 +194,7 @@ const EMPTY =
   'the database of HISTORY_URL is empty, and this data has a history; correct HISTORY_URL, or run "herald history adopt" to begin a new one';
 const OTHER_DATA =
   'the history of HISTORY_URL is that of another installation; give this one a database of its own, or run "herald history adopt" if its Redis took the place of the other';
-export const OTHER_HISTORY =
+const OTHER_HISTORY =
   'HISTORY_URL leads to another history than the one that this data has; correct it, or run "herald history adopt" to use it from now on';
 
 /** Which history it is. @throws HistoryRefusal when it is that of others, or another one */

@@ -15,7 +15,7 @@ const ErasedRow = z.object({ erased_at: z.number() });
 /** A day that begins to be dropped in the middle makes it look once more. */
 const ROUNDS = 5;
 
-export type HistoryEraserDeps = DeadlineOptions & { readonly pool: HistoryPool };
+type HistoryEraserDeps = DeadlineOptions & { readonly pool: HistoryPool };
 
 /** Erases what history holds of Tasks. */
 export function createHistoryEraser({ pool, ...deadline }: HistoryEraserDeps) {

@@ -1,5 +1,5 @@
-import { deliveryIdOf, newTestTransitionId, newSampleTransitionId } from '@herald/core';
-import { toDeliveryId, toIdBytes, toTransitionId } from './id-bytes.ts';
+import { deliveryIdOf, newSampleTransitionId, newTestTransitionId } from '@herald/core';
+import { toDeliveryId, toIdBytes, toTransitionId } from './delivery-row.ts';
 
 const ids = Array.from({ length: 200 }, () => newTestTransitionId());
 

@@ -2,7 +2,7 @@ import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts'
 import { DELETE_AUDIT, INSERT_AUDIT } from '../sql/history-sql.ts';
 
 /** An entry of the audit trail: what it is found by. The rest of it is kept as it is. */
-export type HistoryAuditEntry = { readonly id: string; readonly by: string; readonly workspaceId?: string };
+type HistoryAuditEntry = { readonly id: string; readonly by: string; readonly workspaceId?: string };
 
 /** Rows that are deleted together. */
 const DELETED_AT_ONCE = 1_000;

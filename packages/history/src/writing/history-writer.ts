@@ -1,11 +1,10 @@
 import type { MovedBatch, MovedDelivery, MovedTransition } from '@herald/core';
-import { toIdBytes } from '../ids/id-bytes.ts';
 import { dayOf, type Partitions } from '../partitions/partitions.ts';
 import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts';
-import { withoutAnswer } from '../reading/delivery-row.ts';
+import { toIdBytes, withoutAnswer } from '../reading/delivery-row.ts';
 import { INSERT_DELIVERIES, INSERT_TRANSITIONS, LOCK_FOR_MOVING } from '../sql/history-sql.ts';
 
-export type HistoryWriterDeps = {
+type HistoryWriterDeps = {
   readonly pool: HistoryPool;
   readonly partitions: Partitions;
   /** `HISTORY_BODIES` */
