@@ -86,7 +86,8 @@ test('ids grow with time, also when the clock of a process is behind, and those 
   await trail.add(bySomebody());
   const { entries } = await trail.list({ limit: 100 });
   const inShard = entries.filter(({ workspaceId }) => workspaceId !== undefined);
-  expect(new Set(inShard.map(({ at }) => at))).toEqual(new Set([START]));
+  // Each is at most one ms later than the one before.
+  for (const { at } of inShard) expect(at - START).toBeLessThan(inShard.length);
   expect(inShard.map(({ workspaceId }) => workspaceId)).toEqual([...others.toReversed(), one]);
   expect(entries.at(-1)?.workspaceId).toBeUndefined();
   expect(inShard.at(-1)?.id).toBe(first.id);

@@ -68,6 +68,9 @@ const STEP = 500;
 /** Entries that go at most when one is added: more than one, so that a smaller length takes effect. */
 const GO_AT_ONCE = 10;
 
+/** An entry whose reply was lost is sent again at once: it is among so many latest ones. */
+const SENT_AGAIN_WITHIN = 20;
+
 /** Characters of each text of an entry, and names of fields. Entries are written whole, so what is longer is cut. */
 const LIMITS = { by: 64, user: 128, action: 64, target: 128, workspaceId: 128, address: 64, requestId: 128 };
 const REASON_LIMIT = 200;
@@ -98,15 +101,20 @@ const ADD_ENTRY_LUA = /* lua */ `#!lua flags=allow-oom
 -- A full Redis refuses the first write, and keys of another type fail before it: then nothing is written.
 -- KEYS[1] trail (stream)   KEYS[2] owners (zset)   KEYS[3] ids by owner (zset)
 -- ARGV[1] time (ms)   ARGV[2] number   ARGV[3] owner   ARGV[4] entry (JSON)   ARGV[5] length   ARGV[6] at most so many go
--- Returns the entry's id: <time>-<number>, or the next free one when the trail has a later one.
+-- The number is the mark of this call: when its reply was lost, and it is sent again, the entry stands there already.
+-- Returns the entry's id: <time>-<number>, with the next time that is free when the trail has a later entry.
 ${APPEND_ENTRY_LUA}
+for _, row in ipairs(redis.call('XREVRANGE', KEYS[1], '+', ARGV[1], 'COUNT', ${SENT_AGAIN_WITHIN})) do
+  if string.match(row[1], '%d+$') == ARGV[2] then return row[1] end
+end
 local id = ARGV[1] .. '-' .. ARGV[2]
 if redis.call('EXISTS', KEYS[1]) == 1 then
   local info = redis.call('XINFO', 'STREAM', KEYS[1])
   for index = 1, #info, 2 do
     if info[index] == 'last-generated-id' and info[index + 1] >= id then
       local time, number = string.match(info[index + 1], '^(%d+)-(%d+)$')
-      id = time .. '-' .. string.format('%.0f', tonumber(number) + 1)
+      if number >= ARGV[2] then time = string.format('%.0f', tonumber(time) + 1) end
+      id = time .. '-' .. ARGV[2]
     end
   end
 end

@@ -24,6 +24,7 @@ import { ACCOUNT_LUA, NO_ROOM_LUA, ROOM_LUA } from '../keyspace/account-lua.ts';
 import { ENDED_LUA } from '../logs/ended-lua.ts';
 import { LOG_LUA } from '../logs/segment-lua.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
+import { randomToken } from '../redis/random-token.ts';
 import type { RoomDeps } from '../stats/memory-guard.ts';
 import { LimitName, NO_LIMITS } from '../stats/workspace-accounts.ts';
 import { createDeliveryLists } from './delivery-lists.ts';
@@ -75,7 +76,7 @@ export function createDeliveryLog(deps: DeliveryLogDeps) {
       const keys = keyspace.of(workspaceId);
       const refusal = findRefusal?.(workspaceId);
       if (refusal) throw refusal;
-      const args = [keys.prefix, id, workspaceId, now, JSON.stringify(limits)];
+      const args = [keys.prefix, id, workspaceId, now, JSON.stringify({ ...limits, asked: randomToken() })];
       const run = async (past: readonly string[]) =>
         RedeliverText.parse(await redeliver([keys.delivery(id)], [...args, ...past]));
       const reply = await run([]);
@@ -164,7 +165,8 @@ const REDELIVER_LUA = /* lua */ `
 -- waits as a test event, is enqueued when that attempt is recorded. One that has left Redis comes back in this step.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] workspace id   ARGV[4] now (ms)
--- ARGV[5] JSON of limits, see takeRoom
+-- ARGV[5] JSON of limits, see takeRoom, and of asked: the mark of this call, kept with the delivery, so that a call whose
+-- reply was lost, and that is sent again, counts once
 -- ARGV[6] of one that Redis may lack: JSON of it, see RESTORE_LUA   ARGV[7] its body, '' for none
 -- Returns {'pending', event} | {'missing'} | {'removed'} (its endpoint is gone) | {'disabled', endpoint id}
 -- | {'locked', endpoint id, reason of the lock, '' for none} | {'erased'} (its body is) | {'not_kept'} (so is its body)
@@ -180,7 +182,8 @@ ${LOG_LUA}
 ${ENDED_LUA}
 ${RESTORE_LUA}
 ${LOCK_LUA}
-local names = redis.call('HMGET', KEYS[1], 'x', 'e', 's', 'owe')
+local limits = cjson.decode(ARGV[5])
+local names = redis.call('HMGET', KEYS[1], 'x', 'e', 's', 'owe', 'asked')
 local past = not names[1] and ARGV[6] and cjson.decode(ARGV[6]) or nil
 if past then names = { past.transition, past.endpoint, '', false } end
 if not names[1] then return { 'missing' } end
@@ -190,6 +193,8 @@ local hasBody = facts[1]
 if past and not facts[1] then facts = { past.workspace, past.event, false } end
 if facts[1] ~= ARGV[3] then return { 'missing' } end
 if facts[3] then return { 'erased' } end
+-- This very call was made before.
+if names[5] == limits.asked then return { 'pending', facts[2] } end
 -- A notice's endpoint has no record.
 local isNotice = names[2] == '${PLATFORM}'
 local on = isNotice and '1' or redis.call('HGET', prefix .. 'e:' .. names[2], 'on')
@@ -201,7 +206,7 @@ end
 -- What is pending has its room already. A notice is the platform's.
 local isNew = not isNotice and names[3] ~= 'pending' and not names[4]
 local bytes = past and not hasBody and sizeOfTransition(#ARGV[7], past.deliveries) or 0
-local full = isNew and findNoRoom(ARGV[3], 1, bytes, cjson.decode(ARGV[5]), ARGV[4])
+local full = isNew and findNoRoom(ARGV[3], 1, bytes, limits, ARGV[4])
 if full then
   writeAccounts()
   return { 'no_room', full }
@@ -209,6 +214,7 @@ end
 local refusal = past and restore(past, ARGV[7], ARGV[4])
 if refusal then return { refusal } end
 redis.call('HINCRBY', KEYS[1], 'owe', 1)
+redis.call('HSET', KEYS[1], 'asked', limits.asked)
 for _, key in ipairs({ KEYS[1], KEYS[1] .. ':a' }) do redis.call('PERSIST', key) end
 leaveAt(transition, nil)
 writeAccounts()
