@@ -78,6 +78,7 @@ test('where there are replicas, they and their masters go wrong instead, those o
   expect([...new Set(shards)].sort()).toEqual([0, 1, 2]);
 });
 
-test('where shards move, they go to other masters beside all other faults', () => {
-  expect(seenOver({ ...CLUSTER, moves: true })).toEqual([...seenOver(CLUSTER), 'replicas move-slots'].sort());
+test('where shards move, they go to other masters, and to new ones, beside all other faults', () => {
+  const moves = ['replicas grow', 'replicas move-slots'];
+  expect(seenOver({ ...CLUSTER, moves: true })).toEqual([...seenOver(CLUSTER), ...moves].sort());
 });

@@ -22,6 +22,7 @@ export type ServerFault = 'kill' | 'pause' | 'full-memory' | 'full-disk' | 'crow
  * Faults of a master with a replica, or of the replica. 'failover': the master is killed, and restarted when the
  * replica has replaced it. 'restart': it is restarted at once. 'pause': SIGSTOP; a master is paused so long that it may
  * be replaced. 'full-memory': a master has no memory left. 'move-slots': the shard goes to another master.
+ * 'grow': a master and its replica join, once, and the slots are balanced over all masters.
  */
 export type ReplicaFault =
   | 'failover'
@@ -30,7 +31,8 @@ export type ReplicaFault =
   | 'kill-replica'
   | 'pause-replica'
   | 'full-memory'
-  | 'move-slots';
+  | 'move-slots'
+  | 'grow';
 /**
  * Faults of the PostgreSQL that has the history: SIGKILL, a fast shutdown, SIGSTOP of all of its processes; somebody reads
  * every day in a transaction that stays open ('hold'); so does he, and the detaching of an old day is cut off beside him
@@ -140,7 +142,8 @@ function replicasTrack(topology: Exclude<TopologyKind, 'single'>, shards: number
     ['kill-replica', 1, [0, 3_000]],
     ['pause-replica', 2, [500, 4_000]],
     ['full-memory', 2, [500, 4_000]],
-    ['move-slots', moves ? 10 : 0, [0, 0]],
+    ['move-slots', moves ? 7 : 0, [0, 0]],
+    ['grow', moves ? 3 : 0, [0, 0]],
   ];
   // Sentinels watch a single master, which holds all shards.
   const numbers = topology === 'sentinel' ? [0] : Array.from({ length: shards }, (_, shard) => shard);

@@ -20,11 +20,14 @@ export type ReplicaFaults = {
  * Sentinels reconfigure a former master 10 s after it comes back, and start no failover shortly after another; in ms.
  */
 const DEADLINE_MS = 90_000;
+/** How often a move of slots is begun, at most. */
+const MOST_TRIES = 4;
 
 /** Faults of servers under Sentinels or of a cluster, one at a time. */
 export function createReplicaFaults(topology: Topology, keyspace: Keyspace): ReplicaFaults {
   let [failovers, moves] = [0, 0];
   let moving: Promise<unknown> | undefined;
+  let hasGrown = false;
   let struck: { readonly server: RunningRedis; readonly key: string; readonly master: RunningRedis } | undefined;
   return {
     get failovers() {
@@ -42,6 +45,10 @@ export function createReplicaFaults(topology: Topology, keyspace: Keyspace): Rep
       if (fault === 'move-slots') {
         moving = moveSlotsOf(key, master);
         moving.catch(() => undefined); // told at its end
+      } else if (fault === 'grow') {
+        moving = balance(topology, master, !hasGrown);
+        hasGrown = true;
+        moving.catch(() => undefined);
       } else if (fault === 'full-memory') await setMaxmemory(server, 1);
       else if (fault.startsWith('pause')) process.kill(server.pid, 'SIGSTOP');
       else await server.kill();
@@ -51,13 +58,14 @@ export function createReplicaFaults(topology: Topology, keyspace: Keyspace): Rep
       const { server, key, master } = struck;
       const hasSuccessor = async () => (await topology.findMasterOf(key)).port !== server.port;
       if (fault === 'failover') await waitFor('another master', hasSuccessor, DEADLINE_MS);
-      if (fault === 'move-slots') await moving;
+      const isMove = fault === 'move-slots' || fault === 'grow';
+      if (isMove) await moving;
       else if (fault === 'full-memory') await setMaxmemory(server, 0);
       else if (fault.startsWith('pause')) process.kill(server.pid, 'SIGCONT');
       else await server.restart();
       await waitFor('every master to have a replica in step', () => isReplicated(topology), DEADLINE_MS);
       const hasChanged = (await topology.findMasterOf(key)).port !== master.port;
-      if (hasChanged && fault === 'move-slots') moves++;
+      if (hasChanged && isMove) moves++;
       else if (hasChanged) failovers++;
       struck = undefined;
     },
@@ -71,22 +79,59 @@ async function findReplicaOf({ servers }: Topology, master: RunningRedis): Promi
   throw new Error(`the master at ${master.port} has no replica`);
 }
 
+/** redis-cli, as an operator types it. */
+const cli = (...args: readonly string[]) =>
+  promisify(execFile)('redis-cli', ['--cluster', ...args], { maxBuffer: Infinity }).catch((error: unknown) => {
+    // It says there what it doesn't like.
+    const { message, stdout } = error as Error & { stdout?: string };
+    throw new Error(`${message}\n${stdout?.slice(-500) ?? ''}`, { cause: error });
+  });
+
+const addressOf = ({ port }: RunningRedis) => `127.0.0.1:${port}`;
+
+/** After a failover, or with a new node, the nodes need a moment to agree. */
+function untilAgreed(server: RunningRedis): Promise<unknown> {
+  return waitFor('the nodes to agree', () => isDone(cli('check', addressOf(server))), DEADLINE_MS);
+}
+
+const isDone = (work: Promise<unknown>) =>
+  work.then(
+    () => true,
+    () => false,
+  );
+
+/** A move that breaks off leaves a slot half moved, as when a busy node takes another for dead. The operator mends it, and goes on. */
+async function insist(master: RunningRedis, ...command: readonly string[]): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await cli(...command);
+      return;
+    } catch (error) {
+      if (tries === MOST_TRIES) throw error;
+    }
+    await waitFor('the slots to be mended', () => isDone(cli('fix', addressOf(master))), DEADLINE_MS);
+    await untilAgreed(master);
+  }
+}
+
+/** As an operator does: lets a master and its replica join, if that is wanted, and gives each master its part of the slots. */
+async function balance(topology: Topology, master: RunningRedis, joins: boolean): Promise<void> {
+  await untilAgreed(master);
+  if (joins) {
+    const added = await topology.startNode();
+    await cli('add-node', addressOf(added), addressOf(master));
+    const id = /[0-9a-f]{40}/.exec(await askRedis(added.port, 'CLUSTER MYID'))?.[0] ?? '';
+    await untilAgreed(added);
+    const replica = await topology.startNode();
+    await cli('add-node', addressOf(replica), addressOf(master), '--cluster-slave', '--cluster-master-id', id);
+    await untilAgreed(replica);
+  }
+  await insist(master, 'rebalance', addressOf(master), '--cluster-use-empty-masters');
+}
+
 /** As an operator does: gives another master all slots up to that of a key. */
 async function moveSlotsOf(key: string, master: RunningRedis): Promise<void> {
-  const address = `127.0.0.1:${master.port}`;
-  const cli = (...args: readonly string[]) =>
-    promisify(execFile)('redis-cli', ['--cluster', ...args], { maxBuffer: Infinity }).catch((error: unknown) => {
-      // It says there what it doesn't like.
-      const { message, stdout } = error as Error & { stdout?: string };
-      throw new Error(`${message}\n${stdout?.slice(-500) ?? ''}`, { cause: error });
-    });
-  // After a failover the nodes need a moment to agree.
-  const isWell = () =>
-    cli('check', address).then(
-      () => true,
-      () => false,
-    );
-  await waitFor('the nodes to agree', isWell, DEADLINE_MS);
+  await untilAgreed(master);
   const slot = Number(/\d+/.exec(await askRedis(master.port, `CLUSTER KEYSLOT ${key}`))?.[0]);
   const masters = (await askRedis(master.port, 'CLUSTER NODES'))
     .split('\n')
@@ -101,7 +146,7 @@ async function moveSlotsOf(key: string, master: RunningRedis): Promise<void> {
   }, 0);
   const target = to.split(' ', 1)[0] ?? '';
   const options = ['--cluster-from', id, '--cluster-to', target, '--cluster-slots', String(count), '--cluster-yes'];
-  await cli('reshard', address, ...options);
+  await insist(master, 'reshard', addressOf(master), ...options);
 }
 
 /** Half of the servers are masters, each with a replica. */

@@ -27,12 +27,15 @@ export interface Topology extends AsyncDisposable {
   readonly server: RunningRedis | undefined;
   /** All that hold data, whatever their roles. */
   readonly servers: readonly RunningRedis[];
+  /** Starts another server, which knows no other node of the cluster yet. */
+  startNode(): Promise<RunningRedis>;
   /** The server that has a key now. */
   findMasterOf(key: string): Promise<RunningRedis>;
   /** The one replica, where there is but one. */
   findReplica(): Promise<RunningRedis>;
 }
 
+const noNodes = () => Promise.reject(new Error('only a cluster has nodes'));
 const noSingleReplica = () => Promise.reject(new Error('only the Sentinels watch exactly one replica'));
 
 const FAILOVER_DEADLINE_MS = 30_000;
@@ -64,6 +67,7 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
         server,
         servers: [server],
         findMasterOf: () => Promise.resolve(server),
+        startNode: noNodes,
         findReplica: noSingleReplica,
       });
     }
@@ -90,6 +94,7 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
         env,
         server: undefined,
         servers: started.servers,
+        startNode: noNodes,
         findMasterOf: find,
         async findReplica() {
           const master = await find();
@@ -100,7 +105,6 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
     }
     case 'cluster': {
       const started = await startRedisCluster(options);
-      const ports = started.nodes.map(({ port }) => port);
       const clientPorts = started.nodes.map(({ clientPort }) => clientPort);
       const nodes = clientPorts.map((port) => ({ host, port }));
       return toTopology(started, {
@@ -108,11 +112,12 @@ export async function startTopology(kind: TopologyKind, options: RedisOptions = 
         target: { kind, nodes, access },
         server: undefined,
         servers: started.nodes,
+        startNode: () => started.startNode(),
         env: { REDIS_CLUSTER_NODES: toList(clientPorts), ...securityEnv },
         findReplica: noSingleReplica,
         async findMasterOf(key) {
           const reply = await Promise.all(
-            ports.map((port) => askRedis(port, `CLUSTER KEYSLOT ${key}`, security?.password)),
+            started.nodes.map(({ port }) => askRedis(port, `CLUSTER KEYSLOT ${key}`, security?.password)),
           );
           const slot = Number(/^:(\d+)/.exec(reply.find((text) => text.startsWith(':')) ?? '')?.[1]);
           return await waitFor(`a master of ${key}`, () => started.findMasterOf(slot), FAILOVER_DEADLINE_MS);

@@ -3,8 +3,10 @@ import { freePort } from './free-port.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface RunningRedisCluster extends AsyncDisposable {
-  /** All six. */
+  /** All: six, and those that were started later. */
   readonly nodes: readonly RunningRedis[];
+  /** Starts another server, which knows no other node yet. */
+  startNode(): Promise<RunningRedis>;
   /** The node that serves a slot now; undefined while there is none. */
   findMasterOf(slot: number): Promise<RunningRedis | undefined>;
   close(): Promise<void>;
@@ -27,20 +29,19 @@ export async function startRedisCluster(
   const { security } = options;
   const ask: Ask = (port, command) => askRedis(port, command, security?.password);
   await using starting = new AsyncDisposableStack();
-  const nodes = await Promise.all(
-    Array.from({ length: 2 * MASTERS }, async () => {
-      const busPort = await freePort();
-      const args = [
-        ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
-        ...['--cluster-node-timeout', String(NODE_TIMEOUT_MS)],
-        // A replica may take its master's place, however long it was disconnected.
-        ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
-        ...(security ? [...SECURITY_ARGS, '--masterauth', security.password] : []),
-        ...(options.args ?? []),
-      ];
-      return { redis: starting.use(await startRedis({ ...options, args })), busPort };
-    }),
-  );
+  const start = async (stack: AsyncDisposableStack) => {
+    const busPort = await freePort();
+    const args = [
+      ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
+      ...['--cluster-node-timeout', String(NODE_TIMEOUT_MS)],
+      // A replica may take its master's place, however long it was disconnected.
+      ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
+      ...(security ? [...SECURITY_ARGS, '--masterauth', security.password] : []),
+      ...(options.args ?? []),
+    ];
+    return { redis: stack.use(await startRedis({ ...options, args })), busPort };
+  };
+  const nodes = await Promise.all(Array.from({ length: 2 * MASTERS }, () => start(starting)));
   await form(
     ask,
     nodes.map(({ redis: { port, clientPort }, busPort }) => ({ port, clientPort, busPort })),
@@ -50,6 +51,11 @@ export async function startRedisCluster(
   const close = () => stack.disposeAsync();
   return {
     nodes: servers,
+    async startNode() {
+      const { redis } = await start(stack);
+      servers.push(redis);
+      return redis;
+    },
     async findMasterOf(slot) {
       for (const { port } of servers) {
         const owner = readOwner(await ask(port, 'CLUSTER NODES'), slot);
