@@ -1,4 +1,4 @@
-import { readFirstAttempt } from '@herald/store/deliveries/first-attempt';
+import { readFirstAttempt } from '@herald/store/deliveries/attempt-record';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
 import type { Keyspace, ShardKeys } from '@herald/store/keys/keys';
 

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 const REPOSITORY = join(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(join(REPOSITORY, file), 'utf8');
 const PACKAGES = globSync(['packages/*/src', 'apps/*/src'], { cwd: REPOSITORY }).sort();
 const IMPORT = /^(?:import|export)\b[^;]*? from '(\.[^']+)';/gm;
 /** A reader can hold so many in mind. */
@@ -41,4 +42,54 @@ test.each(PACKAGES)('%s has no circle of folders, and six floors at most', (root
   expect(arrows.size).toBeGreaterThan(0);
   const floors = [...arrows.keys()].map((node) => ({ node, floors: countFloors(arrows, node, []) }));
   expect(floors.filter(({ floors: count }) => count > MOST_FLOORS)).toEqual([]);
+});
+
+/** No longer than this is a paragraph, which stands in the one file that needs it. */
+const PARAGRAPH_LINES = 60;
+/** Those that stay by themselves, with the reason. At most fifteen, once no part of the tree is left in `NOT_YET`. */
+const STAY: Readonly<Record<string, string>> = {};
+/** How many of them parts have that nobody has gone through yet: they may become fewer only. */
+const NOT_YET: Readonly<Record<string, number>> = {
+  'apps/api': 14,
+  'apps/cli': 11,
+  'apps/console': 26,
+  'apps/worker': 1,
+  'packages/client': 2,
+  'packages/config': 2,
+  'packages/queue': 1,
+  'packages/receiver': 2,
+  'packages/test-kit': 2,
+  bench: 5,
+  chaos: 18,
+  scripts: 9,
+};
+
+/** Short files whose only importer stands in the same folder. A test is no importer: it goes where its subject goes. */
+function findParagraphs(): string[] {
+  const files = globSync('{packages/*/src,apps/*/src,bench,chaos,scripts}/**/*.{ts,tsx}', { cwd: REPOSITORY }).filter(
+    (file) => !/\.test\.tsx?$/.test(file),
+  );
+  const importers = new Map(files.map((file) => [file, new Set<string>()]));
+  for (const file of files) {
+    for (const [, path = ''] of read(file).matchAll(/(?:\bfrom |\bimport\()\s*'([^']+)'/g)) {
+      const [, name, rest] = /^@herald\/([\w-]+)\/(.+)$/.exec(path) ?? [];
+      importers.get(name === undefined ? join(dirname(file), path) : `packages/${name}/src/${rest}.ts`)?.add(file);
+    }
+  }
+  return files.filter((file) => {
+    const [only, ...others] = importers.get(file) ?? [];
+    if (only === undefined || others.length > 0 || dirname(only) !== dirname(file)) return false;
+    return read(file).trimEnd().split('\n').length <= PARAGRAPH_LINES;
+  });
+}
+
+test('what only one neighbour needs, and is short, stands in that neighbour', () => {
+  const found = findParagraphs();
+  const partOf = (file: string) => /^(?:(?:packages|apps)\/[^/]+|[^/]+)/.exec(file)?.[0] ?? '';
+  expect(found.length).toBeGreaterThan(0); // it finds those that are not gone through yet
+  expect(found.filter((file) => !(partOf(file) in NOT_YET))).toEqual(Object.keys(STAY).sort());
+  for (const [part, most] of Object.entries(NOT_YET)) {
+    const here = found.filter((file) => partOf(file) === part);
+    expect({ part, tooMany: here.length > most ? here : [] }).toEqual({ part, tooMany: [] });
+  }
 });

@@ -12,7 +12,7 @@ import {
   transitionIdOfFact,
   type TransitionReport,
 } from '@herald/core';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryLog, type DeliveryLog } from '@herald/store/lists/delivery-log';
 import type { WorkspaceFilter } from '@herald/store/lists/delivery-reader';
 import { newRevision } from '@herald/store/redis/random-token';

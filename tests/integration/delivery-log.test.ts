@@ -1,6 +1,6 @@
 import type { ListPlace } from '@herald/core';
 import { createLogReader } from '@herald/store/lists/log-reader';
-import { LOG_LUA, SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
+import { LOG_LUA, SEGMENT_ENTRIES } from '@herald/store/keys/segment-lua';
 import { defineScript } from '@herald/store/redis/script';
 import fc from 'fast-check';
 import { appendToLog, logEntriesFrom } from '../support/append-to-log.ts';

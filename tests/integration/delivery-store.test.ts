@@ -1,5 +1,5 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict, type Delivery, type DeliveryId } from '@herald/core';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { raiseRetention, shortenRetention } from '@herald/store/bulk/drop-deliveries';
 import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { newRevision } from '@herald/store/redis/random-token';

@@ -1,5 +1,5 @@
 import { RECEIVER_LIMIT } from '@herald/core';
-import { SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
+import { SEGMENT_ENTRIES } from '@herald/store/keys/segment-lua';
 import { appendToLog, logEntriesFrom } from '../support/append-to-log.ts';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 

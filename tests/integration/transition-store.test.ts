@@ -6,7 +6,7 @@ import {
   WorkspaceFullError,
   type Task,
 } from '@herald/core';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import type { FindRefusal } from '@herald/store/stats/memory-guard';
 import { createLookUpRefresher, createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
@@ -16,7 +16,7 @@ import {
   FACT_LIMIT,
   type Emission,
   type TransitionStore,
-} from '@herald/store/transitions/transition-store';
+} from '@herald/store/tasks/transition-store';
 import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { isRedisUnavailable } from '@herald/store/redis/refusal';
 import { newRevision } from '@herald/store/redis/random-token';

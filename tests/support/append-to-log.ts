@@ -1,4 +1,4 @@
-import { LOG_LUA } from '@herald/store/logs/segment-lua';
+import { LOG_LUA } from '@herald/store/keys/segment-lua';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { defineScript } from '@herald/store/redis/script';
 

@@ -1,12 +1,12 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
-import { createDeliveryRetention, type DeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention, type DeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createKeyspace } from '@herald/store/keys/keys';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createTestEventStore } from '@herald/store/test-events/test-event-store';
-import { createTransitionStore } from '@herald/store/transitions/transition-store';
+import { createTransitionStore } from '@herald/store/tasks/transition-store';
 import { newRevision } from '@herald/store/redis/random-token';
 import { newReceiverId, newTaskId, type Endpoint, type Task } from '@herald/core';
 import { randomBytes } from 'node:crypto';

@@ -7,7 +7,7 @@ import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gau
 import { addTracing } from '@herald/runtime/tracing/add-tracing';
 import { openClock } from '@herald/store/redis/clock';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { raiseRetention } from '@herald/store/bulk/drop-deliveries';
 import { createKeyspace } from '@herald/store/keys/keys';
 import { createHistoryMark, findHistoryNotSet } from '@herald/store/lists/history-mark';

@@ -1,6 +1,6 @@
 import { createRetryPolicy } from '@herald/core';
 import { createAuditFollower } from '@herald/store/access/audit-trail';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createPurgeStore } from '@herald/store/bulk/purge-store';
 import { createReplaySteps } from '@herald/store/bulk/replay-steps';

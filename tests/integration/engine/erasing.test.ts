@@ -7,8 +7,7 @@ import {
   type Task,
   type TransitionId,
 } from '@herald/core';
-import type { LoadReply } from '@herald/store/deliveries/delivery-record';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention, type LoadReply } from '@herald/store/deliveries/delivery-record';
 import { createPayloadEraser } from '@herald/store/tasks/payload-eraser';
 import { writeFactValue } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';

@@ -10,7 +10,7 @@ import {
 } from '@herald/core';
 import { createRandom } from '../../../chaos/random.ts';
 import { newRevision } from '@herald/store/redis/random-token';
-import { NOTICE_LUA } from '@herald/store/notices/notice-lua';
+import { NOTICE_LUA } from '@herald/store/deliveries/delivery-store';
 import { createNoticeView } from '@herald/store/operators/describe-delivery';
 import { buildReceiver, buildTask, newWorkspaceId } from '../../support/start-stores.ts';
 import { startEngine, type Engine, type Receiver } from './start-engine.ts';

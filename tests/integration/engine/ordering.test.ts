@@ -1,6 +1,6 @@
 import type { AttemptVerdict, DeliveryId } from '@herald/core';
 import { createPayloadEraser } from '@herald/store/tasks/payload-eraser';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { enqueuePending } from '@herald/store/data/enqueue-pending';
 import { RETENTION_MS, startEngine, type Engine, type Receiver } from './start-engine.ts';

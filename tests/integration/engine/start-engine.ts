@@ -10,7 +10,7 @@ import {
 import { createDeliveryLog } from '@herald/store/lists/delivery-log';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createMoveStore } from '@herald/store/bulk/move-store';
 import { createPurgeStore } from '@herald/store/bulk/purge-store';

@@ -10,7 +10,7 @@ import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createHistoryMark } from '@herald/store/lists/history-mark';
 import { createRedisProbe, createUntrustedProxyMark } from '@herald/store/operators/create-readiness';
 import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
-import { SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
+import { SEGMENT_ENTRIES } from '@herald/store/keys/segment-lua';
 import { createLossMark } from '@herald/store/data/data-loss';
 import { createProcessPresence } from '@herald/store/data/find-running';
 import { takeUpgradeLease } from '@herald/store/data/take-over-data';

@@ -1,7 +1,7 @@
 import { deliveryIdOf, isCallbackId, PLATFORM, transitionIdOfFact } from '@herald/core';
 import { createKeyspace, PLATFORM_OWNER, readFactValue, readScoredIds, type ShardKeys } from '@herald/store/keys/keys';
 import { readKeyName } from '@herald/store/keys/key-name';
-import { COUNTED_TASK_FIELDS } from '@herald/store/keyspace/account-lua';
+import { COUNTED_TASK_FIELDS } from '@herald/store/keys/account-lua';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { findFaults, idOf, readQueue } from '../queue/read-queue.ts';
 

@@ -1,7 +1,7 @@
 import { deliveryIdOf, newTestTransitionId, transitionIdOfFact } from '@herald/core';
 import type { Redis } from 'ioredis';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { dropDeliveries, raiseRetention, shortenRetention } from '@herald/store/bulk/drop-deliveries';
 import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { findAccountDifferences, mendAccounts } from '@herald/store/stats/recount-accounts';

@@ -3,7 +3,7 @@ import { createHistoryEraser } from '@herald/history/writing/create-history-eras
 import { judgeHistoryError } from '@herald/history/errors/history-errors';
 import { createPartitions, dayOf, DAY_MS, partitionName } from '@herald/history/partitions/partitions';
 import fc from 'fast-check';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createHistoryMark, findHistoryNotSet, readSettledBacklog } from '@herald/store/lists/history-mark';
 import { moveSettled, type MoveSettledDeps } from '../../../apps/worker/src/moving/move-settled.ts';

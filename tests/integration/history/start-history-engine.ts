@@ -1,7 +1,7 @@
 import { createHistoryEraser } from '@herald/history/writing/create-history-eraser';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { createDeliveryLog } from '@herald/store/lists/delivery-log';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { createPayloadEraser } from '@herald/store/tasks/payload-eraser';
 import { createReplaySteps } from '@herald/store/bulk/replay-steps';
 import { startHistory } from '../../support/start-history.ts';

@@ -1,7 +1,7 @@
 import { callbackIdOf, deliveryIdOf, newReplayId, newTestTransitionId } from '@herald/core';
 import { randomBytes } from 'node:crypto';
 import { createAuditFollower } from '@herald/store/access/audit-trail';
-import { SEGMENT_ENTRIES } from '@herald/store/logs/segment-lua';
+import { SEGMENT_ENTRIES } from '@herald/store/keys/segment-lua';
 import { appendToLog, logEntriesFrom } from '../../support/append-to-log.ts';
 import { createTaskOf } from '../../support/create-task-of.ts';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';

@@ -1,7 +1,7 @@
 import { DELIVERY_STATUSES } from '@herald/core';
 import { createAuditFollower, createAuditTrail } from '@herald/store/access/audit-trail';
 import { createDeliveryLog } from '@herald/store/lists/delivery-log';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createGroupView } from '@herald/store/operators/describe-delivery';
 import { createFindGroups, createReceiverStore } from '@herald/store/endpoints/receiver-store';

@@ -12,7 +12,7 @@ import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { createAuditTrail } from '@herald/store/access/audit-trail';
 import { createDeliveryLog } from '@herald/store/lists/delivery-log';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
-import { NOTICE_LUA } from '@herald/store/notices/notice-lua';
+import { NOTICE_LUA } from '@herald/store/deliveries/delivery-store';
 import { createBindingStore } from '@herald/store/access/binding-store';
 import { createPortalLinkStore } from '@herald/store/access/portal-link-store';
 import { createReplayStore } from '@herald/store/bulk/replay-store';

@@ -1,5 +1,5 @@
 import { newTaskId, UnavailableError, WorkspaceFullError, type KnownFact, type TransitionReport } from '@herald/core';
-import type { CommitReply, TransitionCommit } from '@herald/store/transitions/transition-store';
+import type { CommitReply, TransitionCommit } from '@herald/store/tasks/transition-store';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { createAcceptTransitions } from './accept-transitions.ts';
 import { createRecentTasks } from './recent-tasks.ts';

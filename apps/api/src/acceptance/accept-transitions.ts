@@ -12,7 +12,7 @@ import {
 } from '@herald/core';
 import { isListened } from '@herald/store/endpoints/endpoint-record';
 import type { ListenedEvent } from '@herald/store/listening/listeners';
-import { FACT_LIMIT, type CommitReply, type TransitionStore } from '@herald/store/transitions/transition-store';
+import { FACT_LIMIT, type CommitReply, type TransitionStore } from '@herald/store/tasks/transition-store';
 import type { Subscriptions } from '@herald/store/endpoints/receiver-store';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { z } from 'zod';

@@ -17,7 +17,7 @@ import {
 } from '@herald/core';
 import { newRevision } from '@herald/store/redis/random-token';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
-import type { Emission, Target, TransitionCommit } from '@herald/store/transitions/transition-store';
+import type { Emission, Target, TransitionCommit } from '@herald/store/tasks/transition-store';
 import type { LastCheckpoint, TaskRecord } from '@herald/store/tasks/task-record';
 import type { Subscriptions } from '@herald/store/endpoints/receiver-store';
 

@@ -1,7 +1,7 @@
 import { DELIVERY_STATUSES, DeliveryEvent, type DeliveryId, NotFoundError } from '@herald/core';
 import { countOf } from '@herald/runtime/text/count-of';
 import { createRedeliver, createDeliveryLog } from '@herald/store/lists/delivery-log';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { dropDeliveries, type DropFilter, type DropMode } from '@herald/store/bulk/drop-deliveries';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { Command, Option } from 'commander';

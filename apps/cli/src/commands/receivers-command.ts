@@ -10,7 +10,7 @@ import {
   writeDuration,
 } from '@herald/core';
 import { countOf } from '@herald/runtime/text/count-of';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';

@@ -1,6 +1,6 @@
 import { judgeHistoryError } from '@herald/history/errors/history-errors';
 import { createAuditFollower } from '@herald/store/access/audit-trail';
-import { createDeliveryRetention } from '@herald/store/deliveries/delivery-retention';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { shortenRetention } from '@herald/store/bulk/drop-deliveries';
 import { createMoveStore } from '@herald/store/bulk/move-store';
 import { randomToken } from '@herald/store/redis/random-token';

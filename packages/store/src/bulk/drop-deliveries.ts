@@ -10,11 +10,11 @@ import {
 } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
-import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
+import type { DeliveryRetention } from '../deliveries/delivery-record.ts';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
 import { readKeyName } from '../keys/key-name.ts';
 import { GLOBAL_KEYS, PLATFORM_OWNER, type Keyspace, type ShardKeys } from '../keys/keys.ts';
-import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
+import { ACCOUNT_LUA } from '../keys/account-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript } from '../redis/script.ts';
 import { walkKeys } from '../redis/walk-keys.ts';

@@ -9,15 +9,18 @@ import {
 } from '@herald/core';
 import { z } from 'zod';
 import { ASIDE } from '../lists/history-mark.ts';
-import { readAttempt, writeAttempt } from '../deliveries/attempt-record.ts';
+import {
+  FIRST_ATTEMPT_FIELDS,
+  FIRST_ATTEMPT_LUA,
+  readAttempt,
+  readFirstAttempt,
+  writeAttempt,
+} from '../deliveries/attempt-record.ts';
 import { readDelivery, takeFields } from '../deliveries/delivery-record.ts';
-import { FIRST_ATTEMPT_LUA } from '../deliveries/first-attempt-lua.ts';
-import { FIRST_ATTEMPT_FIELDS, readFirstAttempt } from '../deliveries/first-attempt.ts';
 import { GROUP_OF_LUA } from '../keys/groups.ts';
 import type { ShardKeys } from '../keys/keys.ts';
-import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
-import { ENDED_LUA } from '../logs/ended-lua.ts';
-import { LOG_LUA } from '../logs/segment-lua.ts';
+import { ACCOUNT_LUA } from '../keys/account-lua.ts';
+import { ENDED_LUA, LOG_LUA } from '../keys/segment-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript } from '../redis/script.ts';
 

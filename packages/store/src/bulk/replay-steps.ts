@@ -8,13 +8,11 @@ import {
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
 import type { ShardKeys } from '../keys/keys.ts';
-import { ACCOUNT_LUA, NO_ROOM_LUA, ROOM_LUA } from '../keyspace/account-lua.ts';
+import { ACCOUNT_LUA, NO_ROOM_LUA, ROOM_LUA } from '../keys/account-lua.ts';
 import { RESTORE_LUA, toRestored } from '../lists/delivery-log.ts';
 import { createLogReader } from '../lists/log-reader.ts';
-import { ENDED_LUA } from '../logs/ended-lua.ts';
-import { READ_LOG_LUA } from '../logs/read-log-lua.ts';
-import { LOG_LUA } from '../logs/segment-lua.ts';
-import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
+import { ENDED_LUA, LOG_LUA, READ_LOG_LUA } from '../keys/segment-lua.ts';
+import { ADVANCE_LUA, LINE_LUA } from '../deliveries/line-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { CLAIM_IDS_LUA, defineScript } from '../redis/script.ts';
 import type { RoomDeps } from '../stats/memory-guard.ts';

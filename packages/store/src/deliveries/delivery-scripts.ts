@@ -1,11 +1,9 @@
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
-import { ADVANCE_LUA, LINE_LUA } from '../ordering/line-lua.ts';
+import { ADVANCE_LUA, LINE_LUA } from './line-lua.ts';
 import { ENDPOINT_FIELDS } from '../endpoints/endpoint-record.ts';
-import { DELIVERY_FIELDS, readLoadedDeliveries, TRANSITION_FIELDS } from './delivery-record.ts';
-import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
-import { ENDED_LUA } from '../logs/ended-lua.ts';
-import { LOG_LUA } from '../logs/segment-lua.ts';
-import { RETAIN_LUA } from './retain-lua.ts';
+import { DELIVERY_FIELDS, readLoadedDeliveries, RETAIN_LUA, TRANSITION_FIELDS } from './delivery-record.ts';
+import { ACCOUNT_LUA } from '../keys/account-lua.ts';
+import { ENDED_LUA, LOG_LUA } from '../keys/segment-lua.ts';
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
 

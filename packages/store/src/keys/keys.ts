@@ -22,7 +22,7 @@ export function createShardKeys(tag: string) {
     queue: createQueueKeys(prefix),
     /** zset: ids of a workspace's receivers, by time of registration */
     receivers: (id: WorkspaceId) => `${prefix}w:${id}:receivers`,
-    /** string: changes with every change to a workspace's receivers, see `subscription-version.ts` */
+    /** string: changes with every change to a workspace's receivers, see `isListened` */
     subscriptionVersion: (id: WorkspaceId) => `${prefix}w:${id}:version`,
     /** zset: ids of those who listen to a workspace, by the time at which the slot of each ends */
     listeners: (id: WorkspaceId) => `${prefix}w:${id}:listeners`,

@@ -7,9 +7,8 @@ import type {
   PastDelivery,
   WorkspaceId,
 } from '@herald/core';
-import { readAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
+import { readAttempt, readFirstAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries/delivery-record.ts';
-import { readFirstAttempt } from '../deliveries/first-attempt.ts';
 import { readHeaderNames } from '../endpoints/endpoint-record.ts';
 import type { Keyspace, ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';

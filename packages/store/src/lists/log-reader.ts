@@ -3,8 +3,7 @@ import { JOBS_LUA } from '@herald/queue';
 import { z } from 'zod';
 import { TEST_GROUP } from '../keys/groups.ts';
 import { readScoredIds, type ShardKeys } from '../keys/keys.ts';
-import { READ_LOG_LUA } from '../logs/read-log-lua.ts';
-import { COUNT_LOG_LUA } from '../logs/segment-lua.ts';
+import { COUNT_LOG_LUA, READ_LOG_LUA } from '../keys/segment-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript } from '../redis/script.ts';
 

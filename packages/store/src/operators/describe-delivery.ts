@@ -8,9 +8,8 @@ import {
   type PastDelivery,
 } from '@herald/core';
 import { EXPRESS_MARK, type GroupState } from '@herald/queue';
-import { readAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
+import { readAttempt, readFirstAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries/delivery-record.ts';
-import { readFirstAttempt } from '../deliveries/first-attempt.ts';
 import { createGroupReaders, type GroupReadersDeps } from '../endpoints/receiver-store.ts';
 import { readScoredIds, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import { findWaitingFor } from '../lists/delivery-reader.ts';

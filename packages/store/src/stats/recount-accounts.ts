@@ -1,7 +1,7 @@
 import type { WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { PLATFORM_OWNER, readScoredIds } from '../keys/keys.ts';
-import { ACCOUNT_LUA } from '../keyspace/account-lua.ts';
+import { ACCOUNT_LUA } from '../keys/account-lua.ts';
 import { defineScript } from '../redis/script.ts';
 import { createWorkspaceAccounts, walkRecords, type AccountsDeps } from './workspace-accounts.ts';
 

@@ -2,8 +2,14 @@ import type { WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { readKeyName } from '../keys/key-name.ts';
 import { PLATFORM_OWNER, readScoredIds, type Keyspace, type ShardKeys } from '../keys/keys.ts';
-import { ACCOUNT_LUA, COUNTED_TASK_FIELDS, LEAVE_LUA, LEAVING_AT_ONCE, TASK_BYTES } from '../keyspace/account-lua.ts';
-import { WORKSPACE_TASKS_LUA } from '../keyspace/workspace-tasks-lua.ts';
+import {
+  ACCOUNT_LUA,
+  COUNTED_TASK_FIELDS,
+  LEAVE_LUA,
+  LEAVING_AT_ONCE,
+  TASK_BYTES,
+  WORKSPACE_TASKS_LUA,
+} from '../keys/account-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript } from '../redis/script.ts';
 import { walkKeys } from '../redis/walk-keys.ts';

@@ -10,12 +10,11 @@ import {
 } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
-import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
+import type { DeliveryRetention } from '../deliveries/delivery-record.ts';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
-import { ERASED_ATTEMPT_LUA } from '../deliveries/erased-attempt-lua.ts';
-import { FIRST_ATTEMPT_LUA } from '../deliveries/first-attempt-lua.ts';
+import { ERASED_ATTEMPT_LUA, FIRST_ATTEMPT_LUA } from '../deliveries/attempt-record.ts';
 import type { Keyspace, ShardKeys } from '../keys/keys.ts';
-import { ACCOUNT_LUA, COUNTED_TASK_FIELDS } from '../keyspace/account-lua.ts';
+import { ACCOUNT_LUA, COUNTED_TASK_FIELDS } from '../keys/account-lua.ts';
 import { readEmittedFacts } from '../lists/delivery-lists.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 import { newRevision } from '../redis/random-token.ts';

@@ -15,8 +15,7 @@ import {
 import { z } from 'zod';
 import { endpointFields, type SealedHeaders } from '../endpoints/endpoint-record.ts';
 import { GLOBAL_KEYS, readScoredIds, type Keyspace, type ShardKeys } from '../keys/keys.ts';
-import { ACCOUNT_LUA, ROOM_LUA, TASK_BYTES } from '../keyspace/account-lua.ts';
-import { WORKSPACE_TASKS_LUA } from '../keyspace/workspace-tasks-lua.ts';
+import { ACCOUNT_LUA, ROOM_LUA, TASK_BYTES, WORKSPACE_TASKS_LUA } from '../keys/account-lua.ts';
 import { createLogReader, type TimeRange } from '../lists/log-reader.ts';
 import { defineReplicatedScript, demandReplicated, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 import { COUNT_KEY_USE_LUA } from '../redis/key-version-scripts.ts';

@@ -9,12 +9,12 @@ import {
 } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
-import type { DeliveryRetention } from '../deliveries/delivery-retention.ts';
+import type { DeliveryRetention } from '../deliveries/delivery-record.ts';
 import { LOCK_LUA, LockedReply } from '../endpoints/endpoint-patch.ts';
 import { TEST_GROUP } from '../keys/groups.ts';
 import type { Keyspace } from '../keys/keys.ts';
-import { ACCOUNT_LUA, ROOM_LUA } from '../keyspace/account-lua.ts';
-import { LOG_LUA } from '../logs/segment-lua.ts';
+import { ACCOUNT_LUA, ROOM_LUA } from '../keys/account-lua.ts';
+import { LOG_LUA } from '../keys/segment-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { defineScript } from '../redis/script.ts';
 import type { RoomDeps } from '../stats/memory-guard.ts';
