@@ -56,7 +56,6 @@ const NOT_YET: Readonly<Record<string, number>> = {
   'apps/worker': 1,
   'packages/client': 2,
   'packages/config': 2,
-  'packages/queue': 1,
   'packages/receiver': 2,
   'packages/test-kit': 2,
   bench: 5,

@@ -1,17 +1,15 @@
-import { isNotConnectionError, type IQueueBackend } from 'bullmq';
+import { isNotConnectionError, type IQueueBackend, type JobJson } from 'bullmq';
 import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
-import { createBackendBase, refuse } from './backend-base.ts';
+import { createBackendBase, createPause, refuse } from './backend-base.ts';
 import { createQueueKeys } from './queue-keys.ts';
-import { createPause } from './scripts/pause-script.ts';
-import { toJobJson } from './worker/job-json.ts';
 import { createLeases, type LeasesOptions } from './worker/leases.ts';
-import { createReserve, type ReadRows, type Reserved } from './worker/reserve.ts';
 import { createReservations, type Held } from './worker/reservations.ts';
+import { createReserve, type ReadRows, type Reserved } from './worker/reserve.ts';
 import { createBusyMeter, createSlots, mostInWork, type JobEnd } from './worker/slots.ts';
 
 /** A connection of its own, on which a command may block. */
-export type WaitConnection = {
+type WaitConnection = {
   /** BZPOPMIN: the key, the member and its score; null when the time is over. */
   readonly bzpopmin: (keys: string[], seconds: number) => Promise<[string, string, string] | null>;
   /** Ends a blocking command, which then rejects. */
@@ -247,4 +245,23 @@ export function createGroupBackend(options: GroupBackendOptions) {
     ...refuse(VIEW, 'getQueueMeta', 'getQueueMetaField', 'getQueueMetaFields', 'hasQueueMetaField'),
   } satisfies Partial<IQueueBackend>);
   return backend satisfies IQueueBackend;
+}
+
+/** A job as BullMQ's worker gets it, without data: the processor asks the backend for the reservation. */
+function toJobJson(id: string): JobJson {
+  return {
+    id,
+    name: 'job',
+    data: '{}',
+    opts: { attempts: 0 },
+    progress: 0,
+    attemptsMade: 0,
+    attemptsStarted: 1,
+    stalledCounter: 0,
+    timestamp: 0,
+    // This machine's clock: BullMQ uses it only to renew leases.
+    processedOn: Date.now(),
+    failedReason: '',
+    returnvalue: 'null',
+  };
 }

@@ -33,3 +33,36 @@ export const EXPRESS = 0 satisfies Ring;
 export const QUICK = 1 satisfies Ring;
 export const SUSPECT = 2 satisfies Ring;
 export const SLOW = 3 satisfies Ring;
+
+/** The order of jobs within a group: `urgent` first; `background` only when no other job is due. */
+const JOB_CLASSES = { urgent: 0, usual: 1, background: 2 } as const;
+type JobClass = keyof typeof JOB_CLASSES;
+
+/**
+ * The distance between the classes' scores: larger than any time in ms, and small enough for a double to keep every ms.
+ */
+export const CLASS_FACTOR = 1e13;
+
+/**
+ * The score of a job among the waiting jobs of its group.
+ * @param dueAt epoch ms
+ */
+export function scoreOf(jobClass: JobClass, dueAt: number): number {
+  return JOB_CLASSES[jobClass] * CLASS_FACTOR + dueAt;
+}
+
+/** Runs a Lua script in one slot with keys and arguments. The reply is outside input: the caller parses it. */
+export type Script = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
+
+/** Makes a Lua script callable. Its name tells it apart from the others. */
+export type DefineScript = (name: string, lua: string) => Script;
+
+/** Access to one queue in Redis. */
+export type QueueAccess = {
+  /** Prefix of all keys of the queue. Carries a hash tag, such as `{a}:`. */
+  readonly prefix: string;
+  /** Defines scripts on a connection that never blocks. */
+  readonly defineScript: DefineScript;
+  /** Redis' time, which all processes share, epoch ms. */
+  readonly now: () => number;
+};

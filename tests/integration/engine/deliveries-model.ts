@@ -1,7 +1,7 @@
 import { createRetryPolicy, type AttemptOutcome, type DeliveryId } from '@herald/core';
 import { processDelivery, type ProcessDeliveryDeps } from '../../../apps/worker/src/deliver.ts';
 import type { LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
-import { CLASS_FACTOR } from '../../../packages/queue/src/job-class.ts';
+import { CLASS_FACTOR } from '../../../packages/queue/src/queue-keys.ts';
 import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import type { TaskOf } from '../../support/create-task-of.ts';
 import type { Answer, Step } from './delivery-steps.ts';

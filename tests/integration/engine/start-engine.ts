@@ -19,7 +19,7 @@ import { createReplayStore } from '@herald/store/bulk/replay-store';
 import { defineScript } from '@herald/store/redis/script';
 import { newRevision } from '@herald/store/redis/random-token';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/scripts/end-scripts.ts';
+import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/worker/leases.ts';
 import { createReserve, type Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { LEASE_MS } from '../../support/leases.ts';
 import { createTaskOf } from '../../support/create-task-of.ts';

@@ -31,7 +31,7 @@ import { defineScript } from '@herald/store/redis/script';
 import { createBoardQueue } from '@herald/queue/board/create-board-queue';
 import { createGroupReader, createQueueStateReader } from '@herald/queue';
 import { createLeases } from '../../../packages/queue/src/worker/leases.ts';
-import { createPause } from '../../../packages/queue/src/scripts/pause-script.ts';
+import { createPause } from '../../../packages/queue/src/backend-base.ts';
 import { createReserve } from '../../../packages/queue/src/worker/reserve.ts';
 import { LIMIT, RETENTION_MS } from '../engine/start-engine.ts';
 

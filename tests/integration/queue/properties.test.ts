@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { CLASS_FACTOR } from '../../../packages/queue/src/job-class.ts';
-import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
+import { CLASS_FACTOR, RINGS } from '../../../packages/queue/src/queue-keys.ts';
 import type { PerRing } from '../../../packages/queue/src/worker/slots.ts';
 import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { createQueueScripts } from './queue-scripts.ts';

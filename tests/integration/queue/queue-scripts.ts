@@ -1,7 +1,7 @@
 import { defineScript } from '@herald/store/redis/script';
-import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/scripts/end-scripts.ts';
+import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/worker/leases.ts';
 import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
-import { createPause } from '../../../packages/queue/src/scripts/pause-script.ts';
+import { createPause } from '../../../packages/queue/src/backend-base.ts';
 import { createReserve, type Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { LOAD_LUA, type startQueue } from './start-queue.ts';
 

@@ -1,7 +1,5 @@
-import { CLASS_FACTOR } from '../../../packages/queue/src/job-class.ts';
-import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
+import { CLASS_FACTOR, RINGS, type QueueKeys } from '../../../packages/queue/src/queue-keys.ts';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import type { QueueKeys } from '../../../packages/queue/src/queue-keys.ts';
 
 type Queue = { readonly redis: RedisClient; readonly keys: QueueKeys };
 

@@ -1,4 +1,4 @@
-import { CLASS_FACTOR } from '../job-class.ts';
+import { CLASS_FACTOR } from '../queue-keys.ts';
 
 /** How long a failure without an answer makes a group suspect, in ms. */
 export const SUSPECT_MS = 60_000;

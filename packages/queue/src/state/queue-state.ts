@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { GROUP_LUA } from '../groups/group-lua.ts';
-import { createQueueKeys } from '../queue-keys.ts';
-import type { QueueAccess } from '../script.ts';
-import { LOOK_LUA } from './look-lua.ts';
+import { createQueueKeys, type QueueAccess } from '../queue-keys.ts';
+import { LOOK_LUA } from './group-reader.ts';
 
 /** The obstacle of a group's waiting jobs: only workers and slots, its breaker, a pause that it asked for, or its owner. */
 export const GROUP_HEALTHS = ['flowing', 'breaker_open', 'paused', 'stopped'] as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { createQueueKeys } from '../queue-keys.ts';
-import type { QueueAccess } from '../script.ts';
-import { createFinishScript, EXTEND_LEASES_LUA, PUT_BACK_LUA, RECOVER_LUA } from '../scripts/end-scripts.ts';
+import { ENQUEUE_LUA, GROUP_LUA } from '../groups/group-lua.ts';
+import { LEASE_LUA } from '../groups/lease-lua.ts';
+import { createQueueKeys, type QueueAccess } from '../queue-keys.ts';
 import type { Held } from './reservations.ts';
 
 export type LeasesOptions = QueueAccess & {
@@ -56,3 +56,89 @@ export function createLeases({ prefix, defineScript, groupLimit, loadLua, now }:
     },
   };
 }
+
+export const PUT_BACK_LUA = /* lua */ `#!lua flags=allow-oom
+-- Gives back jobs that were not worked on, or failed: each waits again where it stood, and is due at the given time.
+-- Spends no try.
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group
+-- ARGV[4..] for each job: handle of its lease, when it is due (ms; 0: as before), 1 when it was a probe, else 0
+-- Returns how many leases were still held. To run it twice changes nothing more.
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${LEASE_LUA}
+local now, limit, again = tonumber(ARGV[2]), tonumber(ARGV[3]), {}
+for index = 4, #ARGV, 3 do
+  local wasHeld, group, id, score = endLease(ARGV[index])
+  if wasHeld then
+    local due = tonumber(ARGV[index + 1])
+    if due > 0 then score = score - score % CLASS + due end
+    settleGroup(group, now, limit, { freed = 1, isProbe = ARGV[index + 2] == '1' })
+    again[#again + 1] = { group, id, score }
+  end
+end
+writeSlots()
+enqueue(again, now)
+return #again
+`;
+
+/**
+ * @param loadLua defines `local function dueAgain(prefix, id, now)`: the score (see `scoreOf`) at which a job without a
+ * recorded outcome waits again, or nil when it is finished; now: ms
+ */
+export function createFinishScript(loadLua: string): string {
+  return /* lua */ `#!lua flags=allow-oom
+-- Ends the lease of a job whose processor recorded nothing. An unfinished job waits again, so that none is lost.
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] handle of the lease   ARGV[5] 1 when it was a
+-- probe, else 0
+-- Returns 'finished' | 'waits' | 'lost' (the lease was no longer held).
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${LEASE_LUA}
+${loadLua}
+local now = tonumber(ARGV[2])
+local wasHeld, group, id = endLease(ARGV[4])
+if not wasHeld then return 'lost' end
+settleGroup(group, now, tonumber(ARGV[3]), { freed = 1, isProbe = ARGV[5] == '1' })
+writeSlots()
+local score = dueAgain(prefix, id, now)
+if not score then return 'finished' end
+enqueue({ { group, id, score } }, now)
+return 'waits'
+`;
+}
+
+const EXTEND_LEASES_LUA = /* lua */ `#!lua flags=allow-oom
+-- Extends leases that are still held.
+-- KEYS[1] leases (zset)
+-- ARGV[1] until (ms)   ARGV[2..] handles
+-- Returns for each handle 1 when it is held, else 0.
+local held = {}
+for index = 2, #ARGV do
+  held[index - 1] = redis.call('ZSCORE', KEYS[1], ARGV[index]) and 1 or 0
+  if held[index - 1] == 1 then redis.call('ZADD', KEYS[1], ARGV[1], ARGV[index]) end
+end
+return held
+`;
+
+export const RECOVER_LUA = /* lua */ `#!lua flags=allow-oom
+-- Enqueues jobs whose leases have ended, each where it stood: their worker died, or stood still for too long.
+-- KEYS[1] leases (zset)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] the most jobs to enqueue
+-- Returns their ids.
+local prefix = ARGV[1]
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${LEASE_LUA}
+local now, ids, again = tonumber(ARGV[2]), {}, {}
+for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', now, 'BYSCORE', 'LIMIT', 0, ARGV[4])) do
+  local _, group, id, score = endLease(handle)
+  settleGroup(group, now, tonumber(ARGV[3]), { freed = 1 })
+  again[#again + 1] = { group, id, score }
+  ids[#ids + 1] = id
+end
+writeSlots()
+enqueue(again, now)
+return ids
+`;

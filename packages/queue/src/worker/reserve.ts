@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { RINGS, type QueueKeys, type Ring } from '../queue-keys.ts';
-import type { DefineScript } from '../script.ts';
-import { createReserveScript } from '../scripts/reserve-script.ts';
+import { GROUP_LUA, RATE_LUA, RECHECK_MS } from '../groups/group-lua.ts';
+import { RINGS, type DefineScript, type QueueKeys, type Ring } from '../queue-keys.ts';
 
 /** A job under a lease. */
 export type Reserved = {
@@ -77,4 +76,212 @@ export type Reserve = ReturnType<typeof createReserve>;
 /** The second part of a handle, which is `score|group|nonce|id`. */
 function groupOf(handle: string): string {
   return handle.split('|', 2)[1] ?? '';
+}
+
+/** Jobs that a group gives in one turn, so that a group with many waiting jobs doesn't keep the others waiting. */
+const JOBS_A_TURN = 4;
+/** Turns that have passed, of which one reserve forgets at most so many: Redis does nothing else meanwhile. */
+const TURNS_FORGOTTEN = 100;
+/** Groups of `later` that one reserve looks at, at most: Redis does nothing else meanwhile. */
+const GROUPS_LOOKED_AT = 100;
+/** How long a group that keeps a worker waiting is suspect, unless an answer comes first, in ms. */
+const SUSPECT_MS = 10_000;
+
+/**
+ * @param loadLua defines `local function load(prefix, id)`, which returns what the worker needs of a job: any value
+ * that a script may reply; and `local function termsOf(prefix, group)`, the jobs a second that a group may give, or nil, and
+ * whether it may give none, not even urgent ones
+ */
+function createReserveScript(loadLua: string): string {
+  return /* lua */ `#!lua flags=allow-oom
+-- Takes due jobs from the groups that are ready, in turn, under leases. The jobs of a worker that dies come back when
+-- the leases end.
+-- KEYS[1] leases (zset)   KEYS[2] settings (hash)   KEYS[3] later (zset)   KEYS[4..7] rings (zset)   KEYS[8..11] their
+-- wake marks (zset)   KEYS[12..15] their turns (zset)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] leases end (ms)   ARGV[4] nonce, unique among reserves   ARGV[5] limit of
+-- a group
+-- ARGV[6..9] most jobs of each ring   ARGV[10..] groups that keep this worker waiting far longer than usual
+-- Returns {'reserved' | 'paused', jobs, when to look again (ms) or 0, for each ring 1 when some of its groups are still
+-- ready, else 0}.
+-- A paused queue gives jobs of express groups only, and reports the other rings as not ready.
+-- Each job is {id, handle of its lease, its ring, 1 when it is a probe, else 0, the result of load, null when that is
+-- nil or load fails}.
+-- After a crash the jobs are in work until their leases end. Recovery then enqueues them where they stood.
+-- A repeat with the same nonce and lease end, after a lost reply, returns the jobs that it has reserved already, and no
+-- others.
+local prefix = ARGV[1]
+${GROUP_LUA}
+${RATE_LUA}
+${loadLua}
+local isPaused = redis.call('HEXISTS', KEYS[2], 'paused') == 1
+local now, leaseEnd, nonce, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
+
+for index = 10, #ARGV do
+  local group = ARGV[index]
+  local state = readGroup(group)
+  -- Renewed when half of it has passed: the worker says so at every reserve.
+  if state.suspectUntil < now + ${SUSPECT_MS / 2} then
+    state.suspectUntil = now + ${SUSPECT_MS}
+    redis.call('HSET', prefix .. 'g:' .. group, 'sus', state.suspectUntil)
+    keep(prefix .. 'g:' .. group, state, now)
+    if state.place == '1' then put(group, state, '2', now) end
+  end
+end
+
+for _, group in ipairs(redis.call('ZRANGE', KEYS[3], '-inf', now, 'BYSCORE', 'LIMIT', 0, ${GROUPS_LOOKED_AT})) do
+  local state = readGroup(group)
+  -- The state of the group may have expired.
+  if not isLater(state.place) then redis.call('ZREM', KEYS[3], group) end
+  if state.place == 's' and select(2, termsOf(prefix, group)) then put(group, state, 's', now, now + ${RECHECK_MS})
+  else place(group, state, now, limit, true) end
+end
+
+local jobs, leases = {}, {}
+
+for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], leaseEnd, leaseEnd, 'BYSCORE')) do
+  local group, name, id = string.match(handle, '^[^|]*|([^|]*)|([^|]*)|(.*)$')
+  if name == nonce then
+    local state = readGroup(group)
+    -- A job that was in work when the breaker opened is no probe. The next probe waits for the lease of the one that is
+    -- out.
+    local isProbe = state.isOpen and state.probeAt == leaseEnd and not isExpress(group)
+    jobs[#jobs + 1] = { id, handle, ringOf(group, state, now), isProbe and 1 or 0, false }
+  end
+end
+-- The first run has counted these jobs off.
+local isRepeated, taken = #jobs > 0, 0
+
+-- At most so many due jobs, in their order, as ids and scores; what is not due goes back. Also whether the group is
+-- empty now.
+local function pop(group, count)
+  local key = prefix .. 'q:' .. group
+  local popped, due, early = redis.call('ZPOPMIN', key, count), {}, {}
+  for index = 1, #popped, 2 do
+    local id, score = popped[index], popped[index + 1]
+    if tonumber(score) % CLASS <= now then
+      due[#due + 1] = id
+      due[#due + 1] = score
+    else
+      early[#early + 1] = score
+      early[#early + 1] = id
+    end
+  end
+  if #early == 0 then return due, #popped < 2 * count end
+  redis.call('ZADD', key, unpack(early))
+  -- Jobs of later classes may be due behind a job that is not. A limit of 0 reads none.
+  for class = math.floor(tonumber(early[1]) / CLASS) + 1, 2 do
+    local more = redis.call('ZRANGE', key, class * CLASS, class * CLASS + now, 'BYSCORE', 'LIMIT', 0, count - #due / 2, 'WITHSCORES')
+    for index = 1, #more, 2 do
+      redis.call('ZREM', key, more[index])
+      due[#due + 1] = more[index]
+      due[#due + 1] = more[index + 1]
+    end
+  end
+  return due, false
+end
+
+-- Takes jobs of the group at the head of a ring, and moves the group on. Returns how many jobs it took.
+-- isAlone: no other group waits in the ring
+local function serve(group, turn, ring, room, isAlone)
+  local state = readGroup(group)
+  -- Whatever comes of it, this was its turn.
+  state.isServed = true
+  -- The entry in the ring counts: the state of the group may have expired.
+  if state.place ~= ring then
+    redis.call('ZREM', KEYS[4 + ring], group)
+    if isLater(state.place) then return 0 end
+  end
+  local rate, isStopped
+  if ring ~= '0' then rate, isStopped = termsOf(prefix, group) end
+  if isStopped then
+    put(group, state, 's', now, now + ${RECHECK_MS})
+    return 0
+  end
+  local waitUntil = waitUntilOf(group, state, now)
+  local _, class = firstDue(group, now, waitUntil)
+  if not class or ringOf(group, state, now) ~= ring then
+    place(group, state, now, limit)
+    return 0
+  end
+  local key, isProbe = prefix .. 'g:' .. group, state.isOpen and ring ~= '0'
+  local count = math.min(room, ${JOBS_A_TURN}, limitOf(group, state, now, limit) - state.inWork)
+  if rate then
+    local tokens = tokensIn(state, rate, now)
+    if tokens == 0 and class > 0 then
+      redis.call('HSET', key, takeTokens(state, rate, now, 0))
+      place(group, state, now, limit)
+      return 0
+    end
+    count = math.min(count, math.max(1, tokens))
+  end
+  -- One job at a time goes through an open breaker or a pause.
+  if isProbe or waitUntil > now then count = math.min(count, 1) end
+  if count <= 0 then
+    place(group, state, now, limit)
+    return 0
+  end
+  local due, isEmpty = pop(group, count)
+  local served = #due / 2
+  for index = 1, #due, 2 do
+    local handle = due[index + 1] .. '|' .. group .. '|' .. nonce .. '|' .. due[index]
+    leases[#leases + 1] = leaseEnd
+    leases[#leases + 1] = handle
+    jobs[#jobs + 1] = { due[index], handle, ring, isProbe and 1 or 0, false }
+  end
+  state.inWork, taken = state.inWork + served, taken + served
+  if isProbe then
+    state.probeAt = leaseEnd
+    redis.call('HSET', key, 'probe', leaseEnd)
+  end
+  if rate then redis.call('HSET', key, 'n', state.inWork, 'at', now, takeTokens(state, rate, now, served))
+  else redis.call('HSET', key, 'n', state.inWork, 'at', now) end
+  keep(key, state, now)
+  if isEmpty then
+    put(group, state, nil, now)
+  else
+    place(group, state, now, limit)
+    if state.place == ring and not isAlone then redis.call('ZADD', KEYS[4 + ring], turnAfter(turn, ring, state), group) end
+  end
+  return served
+end
+
+-- Forgets turns that have passed, in a ring in which groups have been served and others wait from the given turn on.
+local function forgetPassed(turns, present)
+  local passed = redis.call('ZRANGE', turns, '-inf', string.format('(%.17g', present), 'BYSCORE', 'LIMIT', 0, ${TURNS_FORGOTTEN})
+  if passed[1] then redis.call('ZREM', turns, unpack(passed)) end
+end
+
+for index = 0, 3 do
+  local ring, room = tostring(index), tonumber(ARGV[6 + index])
+  if isRepeated or (isPaused and index > 0) then room = 0 end
+  local isServed, first = room > 0, room > 0 and redis.call('ZRANGE', KEYS[4 + index], 0, 1, 'WITHSCORES') or {}
+  while first[1] and room > 0 do
+    room = room - serve(first[1], tonumber(first[2]), ring, room, not first[3])
+    first = redis.call('ZRANGE', KEYS[4 + index], 0, 1, 'WITHSCORES')
+  end
+  if isServed and first[1] then forgetPassed(KEYS[12 + index], tonumber(first[2])) end
+end
+-- Only this script knows whether groups are left. Other workers may have room for them, so they are woken.
+local left, isAnyReady = {}, false
+for index = 0, 3 do
+  local isReady = redis.call('EXISTS', KEYS[4 + index]) == 1
+  isAnyReady = isAnyReady or isReady
+  if isReady then redis.call('ZADD', KEYS[8 + index], 0, '0') else redis.call('UNLINK', KEYS[8 + index], KEYS[12 + index]) end
+  left[index + 1] = isReady and not (isPaused and index > 0) and 1 or 0
+end
+local first = redis.call('ZRANGE', KEYS[3], 0, 0, 'WITHSCORES')
+if taken > 0 then redis.call('ZADD', KEYS[1], unpack(leases)) end
+if not isAnyReady and not first[1] then
+  -- No group has waiting jobs. The count is reset, in case keys were deleted by hand.
+  redis.call('HDEL', KEYS[2], 'n')
+elseif taken > 0 then
+  redis.call('HINCRBY', KEYS[2], 'n', -taken)
+end
+for _, job in ipairs(jobs) do
+  local succeeded, row = pcall(load, prefix, job[1])
+  -- A reply would end at a nil; false becomes null.
+  if succeeded and row ~= nil then job[5] = row end
+end
+return { isPaused and 'paused' or 'reserved', jobs, first[2] or '0', left }
+`;
 }
