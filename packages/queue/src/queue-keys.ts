@@ -25,6 +25,18 @@ export function createQueueKeys(prefix: string) {
 }
 export type QueueKeys = ReturnType<typeof createQueueKeys>;
 
+/** How these keys are called behind their prefix. In parentheses: the group, or the number of the ring. */
+export const QUEUE_KEY_NAMES = {
+  waiting: /^q:([^:]*)$/,
+  group: /^g:([^:]*)$/,
+  ready: /^ready:(\d)$/,
+  turns: /^turns:(\d)$/,
+  wake: /^wake:(\d)$/,
+  later: /^later$/,
+  leases: /^leases$/,
+  settings: /^queue$/,
+} as const satisfies Record<Exclude<keyof QueueKeys, 'prefix'>, RegExp>;
+
 /** Rings of groups that take turns. Each ring has its own room in a worker, so that none waits for another. */
 export const RINGS = [0, 1, 2, 3] as const;
 /** 0: express, which no limit applies to. 1: quick. 2: suspect. 3: slow. */

@@ -205,6 +205,28 @@ end
 `;
 
 /**
+ * For scripts that give a group another name. Needs `local prefix`.
+ *
+ * `inherit(group, former)` lets a group know what is known of another one, which may have no jobs any more: all of its
+ * state but where it stands and what is in work. What is known of nothing changes nothing.
+ */
+export const INHERIT_LUA = /* lua */ `
+local function inherit(group, former)
+  local from, key, known = prefix .. 'g:' .. former, prefix .. 'g:' .. group, {}
+  for _, name in ipairs({ 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'holdAt', 'took', 'ten', 'ttl' }) do
+    local value = redis.call('HGET', from, name)
+    if value then
+      known[#known + 1] = name
+      known[#known + 1] = value
+    end
+  end
+  if #known == 0 then return end
+  redis.call('HSET', key, unpack(known))
+  redis.call('PEXPIRE', key, math.max(1, redis.call('PTTL', from)))
+end
+`;
+
+/**
  * For scripts that add, remove or look for waiting jobs in the same step as other changes. Needs GROUP_LUA.
  *
  * `enqueue(entries, now, mode)` adds jobs. A job that waits already moves to the new score, unless the mode is 'NX'.

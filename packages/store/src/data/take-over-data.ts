@@ -1,3 +1,4 @@
+import { INHERIT_LUA } from '@herald/queue';
 import { ConfigError } from '@herald/runtime/env/env';
 import type { Logger } from '@herald/runtime/log/logger';
 import { randomUUID } from 'node:crypto';
@@ -106,26 +107,17 @@ function refuseFormer(running: readonly string[]): void {
 const TAKE_OVER_ENDPOINT_LUA = /* lua */ `
 -- Give a receiver a group of its own, which knows of it what was known of its origin. May run twice.
 -- KEYS[1] endpoint (hash)
--- ARGV[1] start of the names of groups   ARGV[2] id of the endpoint
+-- ARGV[1] prefix of all keys, in the same slot   ARGV[2] id of the endpoint
 -- Returns nothing.
+local prefix = ARGV[1]
+${INHERIT_LUA}
 local place = redis.call('HGET', KEYS[1], 'dst')
 if not place then return end
 -- That of a receiver with a rate was <origin>~<rate>~<id>.
 local origin = string.match(place, '^[^~]*')
 if origin ~= place then redis.call('HSET', KEYS[1], 'dst', origin) end
 redis.call('HDEL', KEYS[1], 'dstWas')
-if string.sub(ARGV[2], 1, 2) ~= 'wh' then return end
-local known = {}
-for _, name in ipairs({ 'lim', 'ok', 'sus', 'fails', 'open', 'wait', 'probe', 'hold', 'holdAt', 'took', 'ten', 'ttl' }) do
-  local value = redis.call('HGET', ARGV[1] .. origin, name)
-  if value then
-    known[#known + 1] = name
-    known[#known + 1] = value
-  end
-end
-if #known == 0 then return end
-redis.call('HSET', ARGV[1] .. ARGV[2], unpack(known))
-redis.call('PEXPIRE', ARGV[1] .. ARGV[2], math.max(1, redis.call('PTTL', ARGV[1] .. origin)))
+if string.sub(ARGV[2], 1, 2) == 'wh' then inherit(ARGV[2], origin) end
 `;
 
 export async function takeOverKey(redis: RedisClient, shards: readonly ShardKeys[], name: string): Promise<void> {
@@ -134,7 +126,7 @@ export async function takeOverKey(redis: RedisClient, shards: readonly ShardKeys
   if (!key) return;
   const keys = shards[key.shard];
   if (key.kind === 'endpoint' && keys) {
-    await defineScript(redis, TAKE_OVER_ENDPOINT_LUA)([name], [keys.queue.group(''), key.id]);
+    await defineScript(redis, TAKE_OVER_ENDPOINT_LUA)([name], [keys.prefix, key.id]);
   } else await forgetPlace(redis, key.kind, key.id, name);
 }
 

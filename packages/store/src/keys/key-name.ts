@@ -1,3 +1,4 @@
+import { QUEUE_KEY_NAMES } from '@herald/queue';
 import { SHARD_TAGS, type ShardKeys } from './keys.ts';
 
 /** A kind of key of a shard, including those of its queue. */
@@ -15,7 +16,7 @@ type Step = 'stays' | 'trail' | 'merged' | 'split' | 'list' | 'record' | 'attach
 /** How each kind of key finds its new shard, and its name within a shard. A kind without an entry doesn't compile. */
 export const KEY_KINDS = {
   keyVersions: { step: 'merged', name: /^generations$/ },
-  settings: { step: 'merged', name: /^queue$/ },
+  settings: { step: 'merged', name: QUEUE_KEY_NAMES.settings },
   history: { step: 'merged', name: /^history$/ },
   tasksIn: { step: 'split', name: /^tasks:(\w+)$/ },
   replays: { step: 'split', name: /^replays$/ },
@@ -56,19 +57,19 @@ export const KEY_KINDS = {
   callbackStats: { step: 'record', name: /^w:(.+):stats$/ },
   endpointStats: { step: 'attached', name: /^e:([^:]+):stats$/ },
   shardStats: { step: 'stays', name: /^stats$/ },
-  group: { step: 'attached', name: /^g:([^:]*)$/ },
+  group: { step: 'attached', name: QUEUE_KEY_NAMES.group },
   facts: { step: 'attached', name: /^t:([^:]+):facts$/ },
   messages: { step: 'attached', name: /^t:([^:]+):messages$/ },
   decisions: { step: 'attached', name: /^t:([^:]+):decisions$/ },
   delivery: { step: 'attached', name: /^d:([^:]+)$/ },
   attempts: { step: 'attached', name: /^d:([^:]+):a$/ },
   mover: { step: 'rebuilt', name: /^mover$/ },
-  waiting: { step: 'rebuilt', name: /^q:([^:]*)$/ },
-  ready: { step: 'rebuilt', name: /^ready:(\d)$/ },
-  turns: { step: 'rebuilt', name: /^turns:(\d)$/ },
-  wake: { step: 'rebuilt', name: /^wake:(\d)$/ },
-  later: { step: 'rebuilt', name: /^later$/ },
-  leases: { step: 'rebuilt', name: /^leases$/ },
+  waiting: { step: 'rebuilt', name: QUEUE_KEY_NAMES.waiting },
+  ready: { step: 'rebuilt', name: QUEUE_KEY_NAMES.ready },
+  turns: { step: 'rebuilt', name: QUEUE_KEY_NAMES.turns },
+  wake: { step: 'rebuilt', name: QUEUE_KEY_NAMES.wake },
+  later: { step: 'rebuilt', name: QUEUE_KEY_NAMES.later },
+  leases: { step: 'rebuilt', name: QUEUE_KEY_NAMES.leases },
 } as const satisfies Record<KeyKind, { step: Step; name: RegExp }>;
 const SHARDS = new Map(SHARD_TAGS.map((tag, shard) => [tag, shard]));
 const KINDS = Object.entries(KEY_KINDS) as [KeyKind, { name: RegExp }][];
