@@ -11,7 +11,7 @@ import { createMoveStore } from '@herald/store/bulk/move-store';
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
 import { defineScript } from '@herald/store/redis/script';
 import { createCertificateAuthority, waitFor } from '@herald/test-kit';
-import { moveSettled } from '../../apps/worker/src/moving/move-settled.ts';
+import { moveSettled } from '../../apps/worker/src/move-to-history.ts';
 import { atPace, checkIn, DONE, openApiClient, reportBatch, START } from '../clients.ts';
 import { prepareWorkspaces } from '../prepare-workspaces.ts';
 import type { Scenario, ScenarioRun } from '../run-scenarios.ts';

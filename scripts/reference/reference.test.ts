@@ -22,7 +22,7 @@ const CHECKS = [
   'packages/store/src/data/{data-loss,shard-record,open-shards}.ts',
   'apps/worker/src/egress.ts',
   'packages/store/src/lists/history-mark.ts',
-  'apps/worker/src/history/history-state.ts',
+  'apps/worker/src/history.ts',
 ];
 
 /** Codes of a start alone: a running process looks at the record, not at the data. */

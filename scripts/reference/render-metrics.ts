@@ -3,7 +3,7 @@ import { addClockGauge } from '@herald/store/redis/clock';
 import { addFindingGauge } from '@herald/store/operators/create-readiness';
 import { addServiceGauges } from '@herald/store/operators/create-service-state-reader';
 import { createApiMetrics } from '../../apps/api/src/metrics.ts';
-import { createHistoryMetrics } from '../../apps/worker/src/history/create-history-metrics.ts';
+import { createHistoryMetrics } from '../../apps/worker/src/history.ts';
 import { createEgressMetrics, createProxyMetrics } from '../../apps/worker/src/egress.ts';
 import { createWorkerMetrics } from '../../apps/worker/src/metrics.ts';
 import { renderTable } from './render-table.ts';

@@ -8,7 +8,7 @@ import { startMemoryGuard } from '@herald/store/stats/memory-guard';
 import { takeUpgradeLease } from '@herald/store/data/take-over-data';
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
 import { startRefresher } from '../../apps/api/src/idempotency/start-refresher.ts';
-import { startHealthServer } from '../../apps/worker/src/health/start-health-server.ts';
+import { startHealthServer } from '../../apps/worker/src/health.ts';
 import { startMaintenance } from '../../apps/worker/src/maintenance.ts';
 import { startDeliveryQueue } from '../../apps/worker/src/queue.ts';
 import { shardKeys } from '../support/delivery-state.ts';

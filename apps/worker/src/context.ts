@@ -28,7 +28,7 @@ import { findTrustEnd } from '@herald/egress/create-trust';
 import { openShards } from '@herald/store/data/open-shards';
 import { createDecryptedCache, createMakeAttempt, createSigningKeyCache } from './deliver.ts';
 import { openEgress } from './egress.ts';
-import type { WorkerHistory } from './history/open-history.ts';
+import type { WorkerHistory } from './history.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { createDeliveryReport } from './report.ts';
 
@@ -96,7 +96,7 @@ export async function openContext({ config, logger, resources, giveUp, weaknesse
   let history: WorkerHistory | undefined;
   if (config.history) {
     // Without a history the client of PostgreSQL isn't loaded.
-    const { openHistory } = await import('./history/open-history.ts');
+    const { openHistory } = await import('./history.ts');
     history = await openHistory({
       config: config.history,
       settledForMs: config.retentionMs,

@@ -2,7 +2,7 @@ import { createLogger, type Logger } from '@herald/runtime/log/logger';
 import { readWorkerConfig } from '@herald/config/worker-config';
 import { runProcess } from '@herald/runtime/lifecycle/run-process';
 import { explainStartFailure } from '@herald/store/redis/open-when-usable';
-import { startWorker } from './start-worker.ts';
+import { startWorker } from './worker.ts';
 
 let logger: Logger | undefined;
 let stopLimitMs = 0;

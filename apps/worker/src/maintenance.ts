@@ -1,11 +1,13 @@
 import { HistoryUnavailableError } from '@herald/core';
+import type { AuditTable } from '@herald/history/writing/audit-table';
 import type { Logger } from '@herald/runtime/log/logger';
+import { type AuditFollower, toAuditLine } from '@herald/store/access/audit-trail';
 import { PURGE_LEASE_MS, type PurgeStore } from '@herald/store/bulk/purge-store';
 import type { ReplaySteps } from '@herald/store/bulk/replay-steps';
 import type { InternalErrorMetrics } from './metrics.ts';
 import type { DeliveryReport } from './report.ts';
 
-export type MaintenanceDeps = {
+type MaintenanceDeps = {
   readonly routine: () => Promise<unknown>;
   /**
    * Mean time between two rounds, in ms. Each round is moved by up to a quarter, so that workers don't march in step.
@@ -48,7 +50,7 @@ export function startMaintenance({ routine, everyMs, metrics, logger, random }: 
   };
 }
 
-export type RunPurgesDeps = {
+type RunPurgesDeps = {
   readonly purges: PurgeStore;
   readonly reportPurged: DeliveryReport['purged'];
   readonly logger: Logger;
@@ -77,7 +79,7 @@ export async function runPurges({ purges, reportPurged, logger, now }: RunPurges
   return total;
 }
 
-export type FeedReplaysDeps = {
+type FeedReplaysDeps = {
   readonly replays: ReplaySteps;
   readonly reportReplayed: (deliveries: number) => void;
   readonly now: () => number;
@@ -111,4 +113,38 @@ export async function feedReplays({ replays, reportReplayed, now }: FeedReplaysD
     }
   }
   return steps;
+}
+
+/** Entries in one step. */
+const BATCH = 200;
+
+/**
+ * Writes a line into the log for each entry that a command of `herald` has made: it has no log of its own. A worker that
+ * dies between the two steps leaves out the lines of its step; the entries stay.
+ * @returns lines written
+ */
+export async function logEntries(follower: AuditFollower, logger: Logger): Promise<number> {
+  for (let lines = 0; ;) {
+    const step = await follower.next('log', BATCH);
+    if (step.entries.length === 0 || !(await follower.advance('log', step))) return lines;
+    for (const entry of step.entries.filter(({ by }) => by === 'cli')) {
+      logger.info('audit.entry', toAuditLine(entry));
+      lines++;
+    }
+    if (step.entries.length < BATCH) return lines;
+  }
+}
+
+/**
+ * Copies new entries to the history. They stay in Redis. A crash in between copies them once more, which changes nothing.
+ * @returns entries copied
+ */
+export async function copyEntries(follower: AuditFollower, table: Pick<AuditTable, 'write'>): Promise<number> {
+  for (let copied = 0; ;) {
+    const step = await follower.next('history', BATCH);
+    if (step.entries.length === 0) return copied;
+    await table.write(step.entries);
+    copied += step.entries.length;
+    if (!(await follower.advance('history', step)) || step.entries.length < BATCH) return copied;
+  }
 }

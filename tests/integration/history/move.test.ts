@@ -5,8 +5,8 @@ import { createPartitions, dayOf, DAY_MS, partitionName } from '@herald/history/
 import fc from 'fast-check';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
-import { createHistoryMark, findHistoryNotSet, readSettledBacklog } from '@herald/store/lists/history-mark';
-import { moveSettled, type MoveSettledDeps } from '../../../apps/worker/src/moving/move-settled.ts';
+import { readSettledBacklog, createHistoryMark, findHistoryNotSet } from '@herald/store/lists/history-mark';
+import { moveSettled, type MoveSettledDeps } from '../../../apps/worker/src/move-to-history.ts';
 import { startHistory, type History } from '../../support/start-history.ts';
 import { range, RETENTION_MS, startEngine, type Engine, type Receiver } from '../engine/start-engine.ts';
 

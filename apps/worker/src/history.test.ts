@@ -1,5 +1,5 @@
 import { createLogger } from '@herald/runtime/log/logger';
-import { createHistoryState } from './history-state.ts';
+import { createHistoryState } from './history.ts';
 
 test('an outage is logged once for each reason, and is a warning with its begin until the history works', () => {
   const logged: string[] = [];

@@ -1,10 +1,10 @@
-import type { Exposition } from '@herald/store/operators/create-service-state-reader';
-import type { Readiness } from '@herald/store/operators/create-readiness';
-import { listen } from '@herald/runtime/net/listen';
-import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { listen } from '@herald/runtime/net/listen';
+import type { Readiness } from '@herald/store/operators/create-readiness';
+import type { Exposition } from '@herald/store/operators/create-service-state-reader';
 
-export type HealthAddress = {
+type HealthAddress = {
   readonly host: string;
   readonly port: number;
 };
