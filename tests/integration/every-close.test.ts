@@ -7,7 +7,7 @@ import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { startMemoryGuard } from '@herald/store/stats/memory-guard';
 import { takeUpgradeLease } from '@herald/store/data/take-over-data';
 import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
-import { startRefresher } from '../../apps/api/src/idempotency/start-refresher.ts';
+import { startRefresher } from '../../apps/api/src/idempotency.ts';
 import { startHealthServer } from '../../apps/worker/src/health.ts';
 import { startMaintenance } from '../../apps/worker/src/maintenance.ts';
 import { startDeliveryQueue } from '../../apps/worker/src/queue.ts';

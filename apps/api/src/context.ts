@@ -32,11 +32,7 @@ import { createAwaitReplication } from '@herald/store/redis/await-replication';
 import { createScriptCommands } from '@herald/store/redis/script';
 import { registerKeyVersion } from '@herald/store/secrets/reencrypt-secrets';
 import { createSealHeaders, createSecretCipher } from '@herald/store/secrets/secret-cipher';
-import {
-  createExposition,
-  createServiceStateReader,
-  createWorkerPresence,
-} from '@herald/store/operators/create-service-state-reader';
+import { createExposition, createServiceStateReader, createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createSendTestEvent } from '@herald/store/test-events/send-test-event';
@@ -44,15 +40,17 @@ import { createTestEventStore } from '@herald/store/test-events/test-event-store
 import { createTestReplyListener } from '@herald/store/test-events/test-replies';
 import { createTransitionStore } from '@herald/store/tasks/transition-store';
 import { openShards } from '@herald/store/data/open-shards';
-import { createAcceptReplicated } from './acceptance/accept-replicated.ts';
-import { type AcceptTransitions, createAcceptTransitions } from './acceptance/accept-transitions.ts';
-import { createLookupCache } from './acceptance/lookup-cache.ts';
-import { createRecentTasks } from './acceptance/recent-tasks.ts';
+import {
+  type AcceptTransitions,
+  createAcceptReplicated,
+  createAcceptTransitions,
+  createLookupCache,
+  createRecentTasks,
+} from './tasks/accept-transitions.ts';
 import type { ApiHistory } from './history.ts';
 import { createAudit } from './http/create-audit.ts';
-import { createUntrustedProxyNote } from './http/note-untrusted-proxy.ts';
-import { createPriceLists } from './http/price-lists.ts';
-import { currentRequestId, withRequestId } from './http/request-state.ts';
+import { createUntrustedProxyNote, currentRequestId, withRequestId } from './http/request-state.ts';
+import { createPriceLists } from './http/rate-limit.ts';
 import { createListeners, createTellListeners } from './listening/create-listeners.ts';
 import { createApiMetrics } from './metrics.ts';
 import { createOperatorDeps } from './operators/create-operator-pages.ts';

@@ -6,7 +6,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import { join } from 'node:path';
 import { ACTIVITY_ROUTES, STATS_ROUTES } from './deliveries/stats.ts';
 import { createFailureLimiter } from './auth/failure-limiter.ts';
-import { createAccessJudge, createNoteKeyUse } from './auth/judge-access.ts';
+import { createAccessJudge, createNoteKeyUse, DATA_AWAY, refuseUnreachableData } from './auth/judge-access.ts';
 import {
   createConsoleAssets,
   createConsoleRedirect,
@@ -16,26 +16,23 @@ import {
 import type { AppContext } from './context.ts';
 import { DELIVERY_ROUTES } from './deliveries/delivery-routes.ts';
 import { HEALTH_ROUTES } from './http/health-routes.ts';
-import { createAllowOrigins } from './http/allow-origins.ts';
+import { createAllowOrigins, createSecurityHeaders, ignoreConditions, refuseUnclearHeaders } from './http/headers.ts';
 import { createErrorHandler } from './http/handle-error.ts';
-import { createSecurityHeaders, ignoreConditions, refuseUnclearHeaders } from './http/judge-headers.ts';
 import { createRequestLog, createRequestTrace } from './http/log-requests.ts';
 import { BATCH_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES, parseJson } from './http/parse-json.ts';
-import { DATA_AWAY, refuseUnreachableData } from './http/refuse-unreachable-data.ts';
 import { giveRequestId } from './http/request-state.ts';
-import { createIdempotency } from './idempotency/create-idempotency.ts';
+import { createIdempotency } from './idempotency.ts';
 import { createDocumentRoutes } from './documents/document-routes.ts';
 import { LISTEN_ROUTES } from './listening/listen-routes.ts';
 import { createOperatorPages } from './operators/create-operator-pages.ts';
 import { createMetricsRoute, TOKEN_FAILURES_PER_MINUTE } from './operators/metrics-route.ts';
 import { createPageRoutes } from './documents/pages.ts';
-import { createRateLimit } from './rate-limit/create-rate-limit.ts';
-import { createBodyLimit } from './rate-limit/limit-bodies.ts';
+import { createBodyLimit, createRateLimit } from './http/rate-limit.ts';
 import { LOCK_ROUTES, RECEIVER_ROUTES } from './receivers/receiver-routes.ts';
 import { PLATFORM_ROUTES } from './platform/platform-routes.ts';
 import { REPLAY_ROUTES } from './deliveries/replays.ts';
 import { admitEverybody, createRouter, refuseDoubledSlashes, refuseUnknownPath } from './http/create-router.ts';
-import { parseQuery } from './http/judge-query.ts';
+import { parseQuery } from './http/read-input.ts';
 import type { RouteTable } from './http/operation.ts';
 import { ACCESS_ROUTES, PORTAL_LINK_ROUTES } from './portal-links/portal-link-routes.ts';
 import { TASK_ROUTES } from './tasks/task-routes.ts';

@@ -12,7 +12,7 @@ import { enqueuePending } from '@herald/store/data/enqueue-pending';
 import { takeOverKey, takeUpgradeLease } from '@herald/store/data/take-over-data';
 import { createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
-import { createSpend } from '../../../apps/api/src/http/price-lists.ts';
+import { createSpend } from '../../../apps/api/src/http/rate-limit.ts';
 import type { MoveDeps } from '../../../apps/cli/src/reshard/move-records.ts';
 import { buildReceiver, buildTask } from '../../support/start-stores.ts';
 import { moveTrail } from '../../../apps/cli/src/reshard/move-trail.ts';

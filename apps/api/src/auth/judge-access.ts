@@ -1,19 +1,13 @@
 import { UnavailableError } from '@herald/core';
 import type { Logger } from '@herald/runtime/log/logger';
-import {
-  type ApiKey,
-  type ApiKeyStore,
-  isApiKeyText,
-  isPortalTokenText,
-  looksLikePortalToken,
-} from '@herald/store/access/api-key-store';
+import { type ApiKey, type ApiKeyStore, isApiKeyText, isPortalTokenText, looksLikePortalToken } from '@herald/store/access/api-key-store';
 import { PLATFORM_USER } from '@herald/store/access/audit-trail';
 import type { PortalLink, PortalLinkStore } from '@herald/store/access/portal-link-store';
-import type { Request } from 'express';
+import type { OpenShards } from '@herald/store/data/open-shards';
+import type { Request, RequestHandler } from 'express';
 import type { Steps } from '../http/create-router.ts';
 import { isForPortalLinks, type Operation, type RouteTable } from '../http/operation.ts';
 import { HttpFault } from '../http/problem.ts';
-import { DATA_AWAY } from '../http/refuse-unreachable-data.ts';
 import { admit, type Caller, stateOf } from '../http/request-state.ts';
 import type { FailureLimiter } from './failure-limiter.ts';
 
@@ -143,4 +137,26 @@ export function createNoteKeyUse({ writeLastUse, logger, now }: NoteKeyUseDeps) 
 /** The token that a request carries; undefined without one. */
 export function bearerTokenOf(req: Request): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(req.get('authorization') ?? '')?.[1];
+}
+
+type UnreachableDataDeps = {
+  /** Whether Redis owes an answer for too long. No I/O. */
+  readonly isSilent: () => boolean;
+  readonly shards: Pick<OpenShards, 'findProblem' | 'makeSure'>;
+};
+
+export const DATA_AWAY = 'the data can not be reached for a moment; try again';
+
+/**
+ * Answers 503 while Redis gives no answer: waiting requests would only fill this process. Does the same while the data
+ * is resharded or gone: no process would look where a request writes. `/metrics` stays, because it shows the problem.
+ */
+export function refuseUnreachableData({ isSilent, shards }: UnreachableDataDeps): RequestHandler {
+  const unreachable = () => new UnavailableError(DATA_AWAY);
+  return async (req, _res, next) => {
+    if (isSilent()) throw unreachable();
+    // `makeSure` waits only if there is a problem.
+    if (req.baseUrl + req.path !== '/metrics' && shards.findProblem() && (await shards.makeSure())) throw unreachable();
+    next();
+  };
 }

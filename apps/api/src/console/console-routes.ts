@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { refuseOtherMethods } from '../http/create-router.ts';
-import { type ContentSecurityPolicy, createSecurityHeaders } from '../http/judge-headers.ts';
+import { type ContentSecurityPolicy, createSecurityHeaders } from '../http/headers.ts';
 import { HttpFault } from '../http/problem.ts';
 import { atRoute } from '../http/request-state.ts';
 

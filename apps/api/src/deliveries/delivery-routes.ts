@@ -1,8 +1,8 @@
 import { ListWorkspaceDeliveries, namedEndpoint, NotFoundError, type WorkspaceId } from '@herald/core';
-import type { DeliveryLog, Redeliver } from '@herald/store/lists/delivery-log';
-import { readCursor } from '../http/cursor.ts';
+import type { Redeliver, DeliveryLog } from '@herald/store/lists/delivery-log';
+import { readCursor } from '../http/answer-fields.ts';
 import { workspaceOf } from '../http/request-state.ts';
-import type { PriceLists } from '../http/price-lists.ts';
+import type { PriceLists } from '../http/rate-limit.ts';
 import { NoBody, operation, type KeyedRouteTable } from '../http/operation.ts';
 import {
   DeliveryPage,

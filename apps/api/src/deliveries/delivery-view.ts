@@ -25,9 +25,8 @@ import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import type { DeliveryPage as ListedPage } from '@herald/store/lists/delivery-lists';
 import type { DeliveryReader, ListedDelivery } from '@herald/store/lists/delivery-reader';
 import { z } from 'zod';
-import { NextCursor, readCursor, writeCursor } from '../http/cursor.ts';
+import { NextCursor, readCursor, TimeText, toTime, writeCursor } from '../http/answer-fields.ts';
 import { CodeList } from '../http/problem.ts';
-import { TimeText, toTime } from '../http/to-time.ts';
 
 /** Why a delivery was not delivered. */
 export const DeliveryReasonCode = CodeList('DeliveryReason', DELIVERY_REASONS, 'Why it failed or was canceled.');

@@ -3,7 +3,7 @@ import { type ReplayOperations, type Replay, REPLAY_WAITS } from '@herald/store/
 import { z } from 'zod';
 import { type KeyedRouteTable, operation } from '../http/operation.ts';
 import { workspaceOf } from '../http/request-state.ts';
-import { TimeText, toTime } from '../http/to-time.ts';
+import { TimeText, toTime } from '../http/answer-fields.ts';
 
 /** A replay as its workspace sees it. */
 export const ReplayView = z

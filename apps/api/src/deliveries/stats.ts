@@ -12,7 +12,7 @@ import type { StatsReader } from '@herald/store/stats/stats-reader';
 import { z } from 'zod';
 import { type KeyedRouteTable, operation } from '../http/operation.ts';
 import { workspaceOf } from '../http/request-state.ts';
-import { TimeText, toTime } from '../http/to-time.ts';
+import { TimeText, toTime } from '../http/answer-fields.ts';
 
 type StatsRoutesDeps = { readonly readStats: ReadWorkspaceStats };
 

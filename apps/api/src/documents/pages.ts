@@ -11,7 +11,7 @@ import {
 import { type Request, type Response, Router } from 'express';
 import { z } from 'zod';
 import { admitEverybody, createRouter } from '../http/create-router.ts';
-import { type ContentSecurityPolicy, createSecurityHeaders } from '../http/judge-headers.ts';
+import { type ContentSecurityPolicy, createSecurityHeaders } from '../http/headers.ts';
 import { operation, type RouteTable, SENT } from '../http/operation.ts';
 
 /** A style sheet and an icon of this origin, and nothing else. */

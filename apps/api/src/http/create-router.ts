@@ -1,12 +1,11 @@
 import { ID_PATTERNS, NotFoundError } from '@herald/core';
 import { Router, type RequestHandler } from 'express';
-import { refuseIfMatch } from './etag.ts';
+import { refuseIfMatch } from './headers.ts';
 import { HttpFault } from './problem.ts';
 import { admit, atRoute, stateOf } from './request-state.ts';
 import type { Audit } from './create-audit.ts';
-import { judgeQuery } from './judge-query.ts';
+import { judgeQuery, readFields, readInput } from './read-input.ts';
 import { SENT, type Operation, type RouteTable } from './operation.ts';
-import { readFields, readInput } from './read-input.ts';
 
 /** What a request passes before its operation runs. Each step is made for the operation that the route runs. */
 export type Steps = {

@@ -1,5 +1,7 @@
-import { toPointer, ValidationError, type InputProblem, type InputProblemCode } from '@herald/core';
-import type { z } from 'zod';
+import { parse, type ParsedUrlQuery } from 'node:querystring';
+import { type InputProblem, type InputProblemCode, toPointer, ValidationError } from '@herald/core';
+import type { RequestHandler } from 'express';
+import { z } from 'zod';
 
 /** How many problems an answer lists. A small body can have very many, and its answer must stay small. */
 const PROBLEM_LIMIT = 50;
@@ -138,7 +140,7 @@ const UNITS: Readonly<Record<string, string>> = { string: 'characters', array: '
  * The rule that an input breaks, as the rest of a sentence that begins with the field: `is required`. A rule that stands
  * at the schema itself comes first. Of unknown fields it is the list of the known ones, which `readFields` splits.
  */
-export function ruleOf(issue: Issue): string {
+function ruleOf(issue: Issue): string {
   const isMissing = issue.input === undefined;
   switch (issue.code) {
     case 'invalid_type':
@@ -194,7 +196,7 @@ function knownNames(inst: Issue['inst']): string[] {
 const LIMIT_CHARACTERS = 64;
 
 /** An unknown name as an answer shows it. */
-export function toShownName(name: string): string {
+function toShownName(name: string): string {
   return name === '' ? '""' : name.slice(0, LIMIT_CHARACTERS);
 }
 
@@ -202,10 +204,41 @@ export function toShownName(name: string): string {
  * The rest of a sentence that begins with an unknown name, with the known name that is like it, or with all known ones.
  * @param rule such as `is not a field here`
  */
-export function describeUnknownName(name: string, known: readonly string[], rule: string): string {
+function describeUnknownName(name: string, known: readonly string[], rule: string): string {
   const nearest = findNearest(name.slice(0, LIMIT_CHARACTERS), known);
   if (nearest !== undefined) return `${rule}; did you mean \`${nearest}\`?`;
   const [only, ...others] = known;
   if (only === undefined) return `${rule}; there are none`;
   return `${rule}; ${others.length === 0 ? `the only one is ${only}` : `known are ${known.join(', ')}`}`;
+}
+
+/** Reads every parameter of a query. By default Node ignores those after the thousandth. */
+export function parseQuery(text: string | null): ParsedUrlQuery {
+  return parse(text ?? '', '&', '=', { maxKeys: 0 });
+}
+
+/** Refuses every query parameter. */
+export const refuseQuery: RequestHandler = (req, _res, next) => {
+  judgeQuery(req.query);
+  next();
+};
+
+/**
+ * Refuses query parameters that the schema doesn't name, and those given twice. The route reads the values.
+ * @param schema absent: there are no parameters
+ */
+export function judgeQuery(query: object, schema?: z.ZodType): void {
+  const names = new Set(schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);
+  const known = [...names];
+  const wrong = Object.entries(query).filter(([name, value]) => !names.has(name) || Array.isArray(value));
+  if (wrong.length === 0) return;
+  const problems = wrong.slice(0, PROBLEM_LIMIT).map(([name]) => ({
+    path: toShownName(name),
+    message: names.has(name)
+      ? 'must be given once'
+      : describeUnknownName(name, known, 'is not a parameter of this operation'),
+    code: names.has(name) ? ('invalid' as const) : ('unknown' as const),
+    pointer: toPointer([toShownName(name)]),
+  }));
+  throw new ValidationError(problems);
 }

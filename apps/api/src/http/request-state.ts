@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIP } from 'node:net';
 import type { DisabledBy, InputProblem, Seed, WorkspaceId } from '@herald/core';
+import type { Finding } from '@herald/runtime/findings/finding';
 import type { LogFields, Logger } from '@herald/runtime/log/logger';
 import type { ApiKey } from '@herald/store/access/api-key-store';
 import type { NewAuditEntry } from '@herald/store/access/audit-trail';
 import type { PortalLink } from '@herald/store/access/portal-link-store';
+import { PROXY_NOT_TRUSTED, UNTRUSTED_PROXY_KEPT_MS, type UntrustedProxyMark } from '@herald/store/operators/create-readiness';
 import { randomToken } from '@herald/store/redis/random-token';
 import type { Request, RequestHandler } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
@@ -19,7 +21,7 @@ export type Caller = Pick<ApiKey, 'workspaceId' | 'scopes' | 'expiresAt'> & {
 };
 
 /** Facts about a request that middleware finds out for the handlers behind it. */
-export type RequestState = {
+type RequestState = {
   requestId?: string;
   /** The pattern of the route that it came to. Absent: it came to none. */
   route?: string;
@@ -63,7 +65,7 @@ export function currentRequest(): Request | undefined {
 }
 
 /** Calls back so that `currentRequest` finds the request, then and in all that follows from it. */
-export function withinRequest(req: Request, callback: () => void): void {
+function withinRequest(req: Request, callback: () => void): void {
   current.run(req, callback);
 }
 
@@ -164,4 +166,42 @@ export function withRequestId(logger: Logger): Logger {
       logger[level](event, requestId === undefined ? fields : { requestId, ...fields }, error);
     };
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+}
+
+/** How often the mark in Redis is renewed at most, in ms. */
+const RENEW_MS = 60_000;
+
+type UntrustedProxyDeps = {
+  /** TRUST_PROXY. */
+  readonly proxyCount: number;
+  readonly mark: Pick<UntrustedProxyMark, 'set'>;
+  readonly logger: Logger;
+  /** Epoch ms. */
+  readonly now: () => number;
+};
+
+/** Notes that requests come through a proxy although TRUST_PROXY says that there is none. No request waits for it. */
+export function createUntrustedProxyNote({ proxyCount, mark, logger, now }: UntrustedProxyDeps) {
+  let seenAt = -Infinity;
+  let markedAt = -Infinity;
+  const isSeen = () => now() - seenAt < UNTRUSTED_PROXY_KEPT_MS;
+  const note: RequestHandler = (req, _res, next) => {
+    const { 'x-forwarded-for': forwardedFor, forwarded } = req.headers;
+    if (proxyCount === 0 && (forwardedFor !== undefined || forwarded !== undefined)) {
+      const at = now();
+      if (!isSeen()) logger.warn('proxy.not_trusted');
+      seenAt = at;
+      if (at - markedAt >= RENEW_MS) {
+        markedAt = at;
+        void mark.set().catch((error: unknown) => {
+          logger.warn('proxy.mark_not_written', {}, error);
+        });
+      }
+    }
+    next();
+  };
+  return {
+    note,
+    findWarning: (): Finding | undefined => (isSeen() ? PROXY_NOT_TRUSTED : undefined),
+  };
 }

@@ -33,7 +33,7 @@ import { WAIT_CONNECTION } from '@herald/store/operators/create-service-state-re
 import type { RequestHandler } from 'express';
 import type { Audit } from '../http/create-audit.ts';
 import { toProblem } from '../http/problem.ts';
-import { toTime } from '../http/to-time.ts';
+import { toTime } from '../http/answer-fields.ts';
 
 export type BoardDeps = DeliveryJobsDeps & {
   /** Where it is shown. */

@@ -1,6 +1,6 @@
 import type { Logger } from '@herald/runtime/log/logger';
 import type { RequestHandler } from 'express';
-import { createSecurityHeaders } from '../http/judge-headers.ts';
+import { createSecurityHeaders } from '../http/headers.ts';
 import { HttpFault } from '../http/problem.ts';
 import { clientAddressOf, stateOf } from '../http/request-state.ts';
 import type { CheckCredentials, KnownBrowsers, LimitSignIn } from './sign-in.ts';

@@ -28,8 +28,7 @@ import type {
 import type { Search } from '@herald/store/operators/search';
 import { z } from 'zod';
 import { DeliveryReasonCode, LastAttempt, toLastAttempt } from '../deliveries/delivery-view.ts';
-import { NextCursor, readCursor, writeCursor } from '../http/cursor.ts';
-import { TimeText, toTime } from '../http/to-time.ts';
+import { NextCursor, readCursor, TimeText, toTime, writeCursor } from '../http/answer-fields.ts';
 
 type OperatorReadsDeps = {
   readonly groups: ReturnType<typeof createGroupView>;

@@ -8,7 +8,7 @@ import { GONE_AFTER_MS, type ProcessPresence, type SeenProcess } from '@herald/s
 import { ARRIVAL_BINS, type CountedBucket } from '@herald/store/stats/counter-layout';
 import { toServiceCounts, type StatsReader } from '@herald/store/stats/stats-reader';
 import { z } from 'zod';
-import { TimeText, toTime } from '../http/to-time.ts';
+import { TimeText, toTime } from '../http/answer-fields.ts';
 
 /** However many pages ask, Redis is asked at most once in this time, in ms. */
 const REMEMBERED_MS = 1_000;

@@ -5,7 +5,7 @@ import type { BindingStore } from '@herald/store/access/binding-store';
 import type { ErasableHistory } from '@herald/store/tasks/payload-eraser';
 import type { PortalLinkStore } from '@herald/store/access/portal-link-store';
 import type { TaskStore } from '@herald/store/tasks/task-store';
-import type { AcceptTransitions } from '../acceptance/accept-transitions.ts';
+import type { AcceptTransitions } from '../tasks/accept-transitions.ts';
 import { logUntold } from '../portal-links/manage-portal-links.ts';
 import type { ManageReceivers } from '../receivers/manage-receivers.ts';
 import type { ErasePayloads } from '../tasks/task-operations.ts';

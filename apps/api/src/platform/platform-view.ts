@@ -2,8 +2,7 @@ import { ApiKeyIdText, plainText, WorkspaceIdText } from '@herald/core';
 import type { ApiKey } from '@herald/store/access/api-key-store';
 import type { Binding } from '@herald/store/access/binding-store';
 import { z } from 'zod';
-import { ShownOnce } from '../http/rotated-secret.ts';
-import { TimeText, toTime } from '../http/to-time.ts';
+import { ShownOnce, TimeText, toTime } from '../http/answer-fields.ts';
 
 /** What a key of a workspace may do. */
 const WorkspaceScope = z.enum(['webhooks', 'tasks', 'approvals:any']).meta({ id: 'WorkspaceScope' });

@@ -18,8 +18,7 @@ import { z } from 'zod';
 import { createReadStats } from '../deliveries/stats.ts';
 import { HttpFault } from '../http/problem.ts';
 import type { Caller } from '../http/request-state.ts';
-import { ShownOnce } from '../http/rotated-secret.ts';
-import { TimeText, toTime } from '../http/to-time.ts';
+import { ShownOnce, TimeText, toTime } from '../http/answer-fields.ts';
 
 /** The life of a link that an operator makes, in ms. */
 const OPERATOR_LIFE_MS = 3_600_000;

@@ -3,7 +3,7 @@ import { PORTAL_LINK_LIMIT } from '@herald/store/access/portal-link-store';
 import { z } from 'zod';
 import { type KeyedRouteTable, operation, type RouteTable } from '../http/operation.ts';
 import { callerOf, workspaceOf } from '../http/request-state.ts';
-import { TimeText, toTime } from '../http/to-time.ts';
+import { TimeText, toTime } from '../http/answer-fields.ts';
 import {
   CreatePortalLink,
   type ManagePortalLinks,

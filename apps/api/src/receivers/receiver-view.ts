@@ -21,9 +21,8 @@ import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/sen
 import type { Response } from 'express';
 import { z } from 'zod';
 import { AnswerText, BodyNoteCode, toAttemptError } from '../deliveries/delivery-view.ts';
-import { etagOf } from '../http/etag.ts';
-import { ShownOnce, SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
-import { TimeText, toTime } from '../http/to-time.ts';
+import { etagOf } from '../http/headers.ts';
+import { ShownOnce, SIGNING_SECRET_EXAMPLE, SigningSecret, TimeText, toTime } from '../http/answer-fields.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
 
 const ReceiverHealth = z

@@ -30,7 +30,7 @@ import { newRevision } from '@herald/store/redis/random-token';
 import type { SealHeaders, SecretCipher } from '@herald/store/secrets/secret-cipher';
 import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskCursor, type TaskStore } from '@herald/store/tasks/task-store';
 import { z } from 'zod';
-import { TimeText, toTime } from '../http/to-time.ts';
+import { TimeText, toTime } from '../http/answer-fields.ts';
 import { type FindUrlProblem, refuseForbiddenUrl } from '../receivers/manage-receivers.ts';
 import type { ApprovalResolved, TaskWithContents } from './task-view.ts';
 

@@ -10,9 +10,14 @@ import {
 } from '@herald/core';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
 import { z } from 'zod';
-import { NextCursor } from '../http/cursor.ts';
-import { ShownOnce, SIGNING_SECRET_EXAMPLE, SigningSecret } from '../http/rotated-secret.ts';
-import { TimeText, toTime } from '../http/to-time.ts';
+import {
+  NextCursor,
+  ShownOnce,
+  SIGNING_SECRET_EXAMPLE,
+  SigningSecret,
+  TimeText,
+  toTime,
+} from '../http/answer-fields.ts';
 import { CallbackView, toCallbackView } from './callbacks.ts';
 
 /** The fields that customers and executors see. */

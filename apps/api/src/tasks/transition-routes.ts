@@ -3,28 +3,35 @@ import {
   BatchItem,
   CursorText,
   DomainError,
+  type InputProblem,
+  Outcome,
   PageLimit,
+  type ProblemCode,
   ResolveApproval,
   TaskStatus,
   TransitionBatch,
   TransitionReport,
   ValidationError,
-  type InputProblem,
-  type ProblemCode,
 } from '@herald/core';
 import { z } from 'zod';
-import { AcceptedTransition, type AcceptTransitions } from '../acceptance/accept-transitions.ts';
-import type { ReportedTransition } from '../acceptance/decide-transitions.ts';
-import { readCursor, writeCursor } from '../http/cursor.ts';
+import { NextCursor, readCursor, TimeText, toTime, writeCursor } from '../http/answer-fields.ts';
+import { type KeyedRouteTable, operation } from '../http/operation.ts';
 import { AnsweredProblem, toProblem } from '../http/problem.ts';
-import { stateOf } from '../http/request-state.ts';
-import { operation, type KeyedRouteTable } from '../http/operation.ts';
 import { readInput } from '../http/read-input.ts';
-import { ExecutorTaskPage, ExecutorTaskView, toExecutorTask } from './executor-task-view.ts';
+import { stateOf } from '../http/request-state.ts';
+import { AcceptedTransition, type AcceptTransitions } from './accept-transitions.ts';
+import type { ReportedTransition } from './decide-transitions.ts';
 import type { TaskOperations } from './task-operations.ts';
-import { ApprovalResolved, toTaskFields } from './task-view.ts';
+import {
+  ApprovalResolved,
+  TaskContentFields,
+  TaskFields,
+  type TaskWithContents,
+  toTaskContents,
+  toTaskFields,
+} from './task-view.ts';
 
-export type TransitionRoutesDeps = {
+type TransitionRoutesDeps = {
   readonly acceptTransitions: AcceptTransitions;
   readonly tasks: TaskOperations;
 };
@@ -69,6 +76,31 @@ const ListTasks = z.strictObject({
   limit: PageLimit,
   cursor: CursorText.exactOptional(),
 });
+
+/** A Task in an executor's list. */
+const ExecutorTaskItem = z.strictObject(TaskFields).meta({ id: 'ExecutorTaskItem' });
+
+const ExecutorTaskPage = z
+  .strictObject({ tasks: z.array(ExecutorTaskItem), nextCursor: NextCursor })
+  .meta({ id: 'ExecutorTaskPage' });
+
+/** A Task as the executor sees it: its contents, and the last checkpoint. */
+const ExecutorTaskView = z
+  .strictObject({
+    ...TaskFields,
+    ...TaskContentFields,
+    lastCheckpoint: z
+      .strictObject({
+        checkpointId: z.string(),
+        canonical: z.boolean(),
+        material: z.boolean(),
+        outcome: Outcome.exactOptional(),
+        at: TimeText,
+      })
+      .nullable()
+      .meta({ description: 'A restarted executor continues from here. Null before the first.' }),
+  })
+  .meta({ id: 'ExecutorTask', description: 'A Task with its input, messages and decisions.' });
 
 /** The reports and reads of executors. */
 export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
@@ -168,4 +200,14 @@ function readItem(
     if (error instanceof ValidationError) return error;
     throw error;
   }
+}
+
+function toExecutorTask(found: TaskWithContents): z.infer<typeof ExecutorTaskView> {
+  const { task } = found;
+  const { checkpoint } = task;
+  return {
+    ...toTaskFields(task),
+    ...toTaskContents(found),
+    lastCheckpoint: checkpoint ? { ...checkpoint, at: toTime(checkpoint.at) } : null,
+  };
 }

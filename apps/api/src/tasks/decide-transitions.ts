@@ -1,25 +1,25 @@
 import {
+  type ActionUrl,
   DomainError,
+  type EndpointOrdering,
   factKeyOf,
   judgeTransition,
+  type KnownFact,
   NotFoundError,
   orderingTimeoutOf,
   renderWebhookBody,
-  wantsEvent,
-  type ActionUrl,
-  type EndpointOrdering,
-  type KnownFact,
   type TaskEventName,
   type TaskId,
   type TransitionReport,
   type TransitionVerdict,
+  wantsEvent,
   type WorkspaceId,
 } from '@herald/core';
-import { newRevision } from '@herald/store/redis/random-token';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
-import type { Emission, Target, TransitionCommit } from '@herald/store/tasks/transition-store';
-import type { LastCheckpoint, TaskRecord } from '@herald/store/tasks/task-record';
 import type { Subscriptions } from '@herald/store/endpoints/receiver-store';
+import { newRevision } from '@herald/store/redis/random-token';
+import type { LastCheckpoint, TaskRecord } from '@herald/store/tasks/task-record';
+import type { Emission, Target, TransitionCommit } from '@herald/store/tasks/transition-store';
 
 /** A report of one fact about a Task. */
 export type ReportedTransition = {
@@ -51,7 +51,7 @@ export type Decided = {
   readonly commit?: TransitionCommit;
 };
 /** The decided reports about one Task, and those that are refused. */
-export type Decisions = {
+type Decisions = {
   readonly decided: readonly Decided[];
   readonly faults: readonly (readonly [Slot, DomainError])[];
 };

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Request, Response } from 'express';
-import { stateOf } from './request-state.ts';
 import { HungUpError } from './problem.ts';
-import { createPriceLists } from './price-lists.ts';
+import { createPriceLists } from './rate-limit.ts';
+import { stateOf } from './request-state.ts';
 
 const PAGE = { deliveries: [], lookedAt: 90 };
 

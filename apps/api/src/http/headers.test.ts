@@ -1,9 +1,8 @@
-import express from 'express';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAllowOrigins } from './allow-origins.ts';
-import { createSecurityHeaders } from './judge-headers.ts';
+import express from 'express';
+import { createAllowOrigins, createSecurityHeaders } from './headers.ts';
 
 const PAGE = 'https://app.example.com';
 

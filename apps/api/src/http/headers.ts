@@ -1,4 +1,5 @@
-import type { RequestHandler } from 'express';
+import { type EndpointId, PreconditionFailedError } from '@herald/core';
+import type { Request, RequestHandler } from 'express';
 import { HttpFault } from './problem.ts';
 
 /**
@@ -57,4 +58,63 @@ export function createSecurityHeaders(policy: ContentSecurityPolicy = NOTHING): 
     for (const [name, value] of headers) res.setHeader(name, value);
     next();
   };
+}
+
+const ALLOWED = {
+  'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+  'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-match, traceparent',
+  'access-control-max-age': '600',
+};
+
+/**
+ * Lets pages of these origins call what customers call (the Fetch standard, section 3.3). They bring a key or the token of
+ * a portal link themselves: a browser adds nothing by itself, as credentials are not allowed.
+ */
+export function createAllowOrigins(origins: readonly string[]): RequestHandler {
+  return (req, res, next) => {
+    if (origins.length === 0) {
+      next();
+      return;
+    }
+    res.vary('origin');
+    const { origin } = req.headers;
+    if (origin === undefined || !origins.includes(origin)) {
+      next();
+      return;
+    }
+    res
+      .set('access-control-allow-origin', origin)
+      .set('access-control-expose-headers', 'etag, retry-after, x-request-id');
+    res.set('cross-origin-resource-policy', 'cross-origin');
+    if (req.method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined) {
+      res.status(204).set(ALLOWED).end();
+      return;
+    }
+    next();
+  };
+}
+
+/** The `ETag` of what has this version. */
+export function etagOf({ version }: { readonly version: string }): string {
+  return `"${version}"`;
+}
+
+/**
+ * The version that `If-Match` demands of a receiver; undefined: any. A proxy that compresses may have weakened the tag,
+ * which stands for the settings all the same.
+ * @throws PreconditionFailedError when it has another one now
+ */
+export function demandedVersion(req: Request, id: EndpointId, found: { readonly version: string }): string | undefined {
+  const ifMatch = req.get('if-match')?.trim();
+  if (ifMatch === undefined || ifMatch === '*') return undefined;
+  const tags = ifMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  if (!tags.includes(etagOf(found))) throw new PreconditionFailedError(id);
+  return found.version;
+}
+
+/** What has no `ETag` can match none (RFC 9110, 13.1.1). A condition that is passed over would protect nobody. */
+export function refuseIfMatch(req: Request): void {
+  const ifMatch = req.get('if-match');
+  if (ifMatch === undefined || ifMatch.trim() === '*') return;
+  throw new PreconditionFailedError();
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '@herald/runtime/log/logger';
 import type { Request, Response } from 'express';
-import { createUntrustedProxyNote } from './note-untrusted-proxy.ts';
+import { createUntrustedProxyNote } from './request-state.ts';
 
 function startNote(proxyCount: number, set = () => Promise.resolve()) {
   const clock = { now: 1_000_000 };

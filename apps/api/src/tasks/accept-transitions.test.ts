@@ -1,8 +1,21 @@
-import { newTaskId, UnavailableError, WorkspaceFullError, type KnownFact, type TransitionReport } from '@herald/core';
-import type { CommitReply, TransitionCommit } from '@herald/store/tasks/transition-store';
+import {
+  InvalidTransitionError,
+  type KnownFact,
+  newTaskId,
+  type TransitionReport,
+  UnavailableError,
+  WorkspaceFullError,
+} from '@herald/core';
+import { createKeyspace } from '@herald/store/keys/keys';
+import type { WriteProof } from '@herald/store/redis/await-replication';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
-import { createAcceptTransitions } from './accept-transitions.ts';
-import { createRecentTasks } from './recent-tasks.ts';
+import type { CommitReply, TransitionCommit } from '@herald/store/tasks/transition-store';
+import {
+  type AcceptedTransition,
+  createAcceptReplicated,
+  createAcceptTransitions,
+  createRecentTasks,
+} from './accept-transitions.ts';
 
 const TASK: TaskRecord = {
   id: newTaskId(0),
@@ -238,5 +251,118 @@ describe('listeners', () => {
     const { report, state } = start();
     await report(checkpoint('c1'));
     expect(state.listened).toEqual([]);
+  });
+});
+
+describe('accept replicated', () => {
+  const TASK_ID = newTaskId(0);
+  const KEYSPACE = createKeyspace(1);
+  const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  const ACCEPTED: AcceptedTransition = { transitionId: 'trn_1', taskId: TASK_ID, status: 'running', duplicate: false };
+
+  /** What comes of a report that was accepted like this, and which proofs were asked for. */
+  async function accept(report: TransitionReport, result: AcceptedTransition | InvalidTransitionError, isThere = true) {
+    const proofs: WriteProof[] = [];
+    const acceptReplicated = createAcceptReplicated({
+      acceptTransitions: () => Promise.resolve([result]),
+      findTaskWorkspace: () => Promise.resolve('ws_1'),
+      awaitReplication: (proof) => {
+        proofs.push(proof);
+        return Promise.resolve(isThere);
+      },
+      keyspace: KEYSPACE,
+      logger: silent,
+    });
+    const [answer] = await acceptReplicated([{ taskId: TASK_ID, report }]);
+    return { answer, proofs };
+  }
+
+  const START: TransitionReport = { type: 'start' };
+  const checkpoint = (material: boolean): TransitionReport => ({
+    type: 'checkpoint',
+    checkpointId: 'c1',
+    canonical: true,
+    material,
+    outcome: { summary: 'so far' },
+  });
+  const DIFFERENT = { ...ACCEPTED, duplicate: true, differs: true } as const;
+
+  test.each<{ when: string; report: TransitionReport; result: AcceptedTransition; field: string; least: number }>([
+    { when: 'a start', report: START, result: ACCEPTED, field: 'start', least: 0 },
+    { when: 'a silent checkpoint', report: checkpoint(false), result: ACCEPTED, field: 'checkpoint:c1', least: 0 },
+    // It may have been known as a silent one before.
+    { when: 'one that emits', report: checkpoint(true), result: ACCEPTED, field: 'checkpoint:c1', least: 1 },
+    { when: 'one that differs', report: checkpoint(true), result: DIFFERENT, field: 'checkpoint:c1', least: 1 },
+    {
+      when: 'one that a closed Task knows as silent',
+      report: checkpoint(true),
+      result: { ...DIFFERENT, status: 'done' },
+      field: 'checkpoint:c1',
+      least: 0,
+    },
+  ])(
+    '$when is replicated once the fact has a sequence of at least $least',
+    async ({ report, result, field, least }) => {
+      const { answer, proofs } = await accept(report, result);
+      expect(answer).toBe(result);
+      expect(proofs).toEqual([{ key: KEYSPACE.of('ws_1').facts(TASK_ID), field, least }]);
+    },
+  );
+
+  test('what too few replicas have is unavailable, and what was refused needs no replica', async () => {
+    expect((await accept(START, ACCEPTED, false)).answer).toMatchObject({ code: 'unavailable' });
+    const refusal = new InvalidTransitionError('no');
+    expect(await accept(START, refusal, false)).toEqual({ answer: refusal, proofs: [] });
+  });
+});
+
+describe('recent tasks', () => {
+  const TASK: TaskRecord = {
+    id: 'task_1',
+    workspaceId: 'ws_1',
+    executionWorkspaceId: 'ws_1',
+    status: 'running',
+    sequence: 0,
+    revision: 'r',
+    createdAt: 0,
+    updatedAt: 0,
+  };
+
+  test('a Task is given out once, until it is put back', () => {
+    const recent = createRecentTasks();
+    recent.put(TASK);
+    expect([recent.take('task_1'), recent.take('task_1')]).toEqual([TASK, undefined]);
+  });
+
+  test('of what it came to nothing is remembered: it may be large, and decides nothing', () => {
+    const recent = createRecentTasks();
+    const checkpoint = { checkpointId: 'c1', canonical: true, material: true, at: 0, outcome: { summary: 'so far' } };
+    recent.put({ ...TASK, checkpoint, interim: { summary: 'so far' } });
+    expect(recent.take('task_1')).toStrictEqual(TASK);
+  });
+
+  test.each<Partial<TaskRecord>>([
+    { status: 'done' },
+    { input: {} },
+    { outcome: { summary: 'all' } },
+    { usage: 0 },
+    { result: 'some' },
+  ])('one with %j is not remembered: it is over, or may be large', (more) => {
+    const recent = createRecentTasks();
+    recent.put({ ...TASK, ...more });
+    expect(recent.take('task_1')).toBeUndefined();
+  });
+
+  test('what others keep changing is hardly remembered, and again when they leave it alone', () => {
+    const recent = createRecentTasks();
+    const take = () => {
+      recent.put(TASK);
+      return recent.take('task_1') !== undefined;
+    };
+    const takeMany = () => Array.from({ length: 160 }, take).filter(Boolean).length;
+    for (let use = 0; use < 100; use++) recent.noteUse(false);
+    expect(takeMany()).toBe(10);
+    for (let use = 0; use < 100; use++) recent.noteUse(true);
+    expect(takeMany()).toBe(160);
   });
 });

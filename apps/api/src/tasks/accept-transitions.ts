@@ -1,24 +1,30 @@
 import {
   DomainError,
+  eventOf,
   factKeyOf,
   InvalidTransitionError,
+  isTerminal,
   NotFoundError,
+  type TaskId,
   TaskIdText,
   TaskStatus,
   TransitionIdText,
+  type TransitionReport,
   UnavailableError,
-  type TaskId,
   type WorkspaceId,
 } from '@herald/core';
+import { createBoundedMap } from '@herald/runtime/async/bounded-map';
+import type { Logger } from '@herald/runtime/log/logger';
+import type { Subscriptions } from '@herald/store/endpoints/receiver-store';
+import type { Keyspace } from '@herald/store/keys/keys';
 import { isListened } from '@herald/store/endpoints/endpoint-record';
 import type { ListenedEvent } from '@herald/store/listening/listeners';
-import { FACT_LIMIT, type CommitReply, type TransitionStore } from '@herald/store/tasks/transition-store';
-import type { Subscriptions } from '@herald/store/endpoints/receiver-store';
+import type { AwaitReplication } from '@herald/store/redis/await-replication';
 import type { TaskRecord } from '@herald/store/tasks/task-record';
+import { type CommitReply, FACT_LIMIT, type TransitionStore } from '@herald/store/tasks/transition-store';
 import { z } from 'zod';
-import { decideAll, type Decided, type DecideDeps, type ReportedTransition, type Slot } from './decide-transitions.ts';
 import type { Reports } from '../report.ts';
-import type { RecentTasks } from './recent-tasks.ts';
+import { decideAll, type Decided, type DecideDeps, type ReportedTransition, type Slot } from './decide-transitions.ts';
 
 /** The answer to a report. */
 export const AcceptedTransition = z
@@ -35,7 +41,7 @@ export const AcceptedTransition = z
   .meta({ id: 'AcceptedTransition', description: '`status` is that of the Task now.' });
 export type AcceptedTransition = z.infer<typeof AcceptedTransition>;
 
-export type AcceptTransitionsDeps = DecideDeps & {
+type AcceptTransitionsDeps = DecideDeps & {
   readonly findTaskWorkspace: (id: TaskId) => Promise<WorkspaceId | undefined>;
   readonly transitions: TransitionStore;
   /** May be out of date: the commit checks the version. */
@@ -199,3 +205,100 @@ function toResult(verdict: Exclude<Decided['verdict'], { kind: 'refused' }>, tas
 }
 
 export type AcceptTransitions = ReturnType<typeof createAcceptTransitions>;
+
+type AcceptReplicatedDeps = {
+  readonly acceptTransitions: AcceptTransitions;
+  readonly findTaskWorkspace: (id: TaskId) => Promise<WorkspaceId | undefined>;
+  readonly awaitReplication: AwaitReplication;
+  readonly keyspace: Keyspace;
+  readonly logger: Logger;
+};
+
+/**
+ * Waits until the replicas have each accepted transition. One that they do not have in time is `unavailable`, although
+ * it may be stored: reported again, it is a duplicate. A duplicate waits too, because the replicas may lack its fact.
+ */
+export function createAcceptReplicated(deps: AcceptReplicatedDeps): AcceptTransitions {
+  const { acceptTransitions, findTaskWorkspace, awaitReplication, keyspace, logger } = deps;
+  return async function acceptReplicated(reports) {
+    const results = await acceptTransitions(reports);
+    return await Promise.all(
+      results.map(async (result, index) => {
+        const reported = reports[index];
+        if (result instanceof DomainError || !reported) return result;
+        const { taskId, report } = reported;
+        const workspaceId = reported.workspaceId ?? (await findTaskWorkspace(taskId));
+        const fact = { field: factKeyOf(report), least: leastSequence(report, result) };
+        const isReplicated =
+          workspaceId !== undefined &&
+          (await awaitReplication({ key: keyspace.of(workspaceId).facts(taskId), ...fact }));
+        if (isReplicated) return result;
+        logger.warn('transition.unreplicated', { transitionId: result.transitionId, taskId });
+        return new UnavailableError('too few replicas of Redis have the transition yet; report it again');
+      }),
+    );
+  };
+}
+
+/**
+ * The sequence that the fact has at least. One that emits has a sequence, whatever was known of it before. Only a
+ * closed Task keeps a checkpoint that emitted nothing as it is.
+ */
+function leastSequence(report: TransitionReport, { differs, status }: AcceptedTransition): number {
+  return eventOf(report) && !(differs && isTerminal(status)) ? 1 : 0;
+}
+
+const LIMIT = 20_000;
+/** How many of the latest uses say whether it pays. */
+const LATEST = 64;
+/** One in so many uses is made although it doesn't pay, to see whether it does by now. */
+const ONE_IN = 16;
+
+type RecentTasks = ReturnType<typeof createRecentTasks>;
+
+/**
+ * Remembers Tasks as this process left them, so that the next transition needs no look at them first. What it says may be old: the
+ * commit checks the revision and refuses, and then the Task is read. Where other processes change the same Tasks that happens
+ * often; then nothing is remembered for most.
+ */
+export function createRecentTasks() {
+  const tasks = createBoundedMap<TaskId, TaskRecord>(LIMIT);
+  let shareOfRight = 1;
+  let passedOver = 0;
+  return {
+    /** Whoever takes a Task and changes it puts it back as it is then. */
+    take(id: TaskId): TaskRecord | undefined {
+      const task = tasks.get(id);
+      tasks.delete(id);
+      return task && shareOfRight < 0.5 && ++passedOver % ONE_IN !== 0 ? undefined : task;
+    },
+    /** Only small ones that may go on are kept. */
+    put({ checkpoint: _checkpoint, interim: _interim, ...task }: TaskRecord): void {
+      const isLarge = [task.input, task.action, task.result, task.outcome, task.usage].some(
+        (part) => part !== undefined,
+      );
+      if (!isLarge && !isTerminal(task.status)) tasks.set(task.id, task);
+    },
+    /** Whether a Task that was taken was right. */
+    noteUse(wasRight: boolean): void {
+      shareOfRight += (Number(wasRight) - shareOfRight) / LATEST;
+    },
+  };
+}
+
+/** Remembers what `load` finds. It asks again for what was not found, and for what the caller forgets. */
+export function createLookupCache<Key, Value>(limit: number, load: (key: Key) => Promise<Value>) {
+  const cache = createBoundedMap<Key, Value>(limit);
+  return {
+    find: async (key: Key): Promise<Value> => {
+      const known = cache.get(key);
+      if (known !== undefined) return known;
+      const found = await load(key);
+      if (found !== undefined) cache.set(key, found);
+      return found;
+    },
+    forget: (key: Key): void => {
+      cache.delete(key);
+    },
+  };
+}
