@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const PAGES = globSync(['*.md', 'docs/**/*.md', 'packages/*/README.md'], { cwd: ROOT }).sort();
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'packages/*/README.md'], { cwd: ROOT }).sort();
 const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
 
 /** A page without its blocks of code, whose comments look like headings. */
@@ -32,7 +32,7 @@ test.each(PAGES)('every relative link of %s leads somewhere', (page) => {
 
 test.each(PAGES)('every path of the repository that %s names exists', (page) => {
   const named = [
-    ...proseOf(page).matchAll(/`((?:apps|packages|tests|docs|scripts|bench|ops|e2e|integration)\/[^`\s]*)`/g),
+    ...proseOf(page).matchAll(/`((?:apps|packages|tests|docs|scripts|bench|examples|ops|e2e|integration)\/[^`\s]*)`/g),
   ];
   const paths = named.map(([, path = '']) => path.replace(/^(?=e2e|integration)/, 'tests/'));
   // Build results are found by their sources. Tests may be named without their ending.
@@ -60,4 +60,27 @@ test('decisions are numbered without a gap, each once, in its name and its title
     pages.map((_, index) => index + 1),
   );
   expect(pages.map((page) => Number(/^# (\d+)\. /.exec(read(page))?.[1]))).toEqual(pages.map((_, index) => index + 1));
+});
+
+test('a delivery is told in at most a dozen files, each with a function that it has', () => {
+  const entries = read('docs/a-delivery.md').split(/^ *\d+\. (?=\*\*`)/m);
+  const told = entries.slice(1).map((entry) => {
+    const [, file = ''] = /^\*\*`([^`]+)`\*\*: `/.exec(entry) ?? [];
+    const [, first = ''] = /`(\w+)`/.exec(entry.slice(entry.indexOf('**:'))) ?? [];
+    return { file, first };
+  });
+  expect(told.length).toBeGreaterThan(8);
+  expect(told.length).toBeLessThanOrEqual(12);
+  expect(told.filter(({ file, first }) => !new RegExp(`^export .*\\b${first}\\b`, 'm').test(read(file)))).toEqual([]);
+});
+
+test('what the walk through a delivery calls by its name is the name of something in the files that it names', () => {
+  const page = read('docs/a-delivery.md');
+  const files = [...page.matchAll(/`((?:apps|packages)\/[\w/.-]+\.ts)`/g)].map(([, file = '']) => file);
+  const ids = 'packages/core/src/ids/ids.ts';
+  const facts = 'packages/core/src/transitions/fact.ts';
+  const sources = [...new Set([...files, ids, facts])].map(read).join('\n');
+  const names = [...page.matchAll(/`([a-z]+[A-Z]\w*|[A-Z]+_[A-Z_]*LUA|[A-Z]+_ROUTES)`/g)].map(([, name = '']) => name);
+  expect(names.length).toBeGreaterThan(15);
+  expect(names.filter((name) => !new RegExp(`\\b(?:function|const) ${name}\\b`).test(sources))).toEqual([]);
 });
