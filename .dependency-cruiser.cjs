@@ -1,6 +1,20 @@
-/** The layers of the design: apps → config → store, egress → runtime; store → queue; all but runtime and queue → core. @type {import('dependency-cruiser').IConfiguration} */
+const { MAY_IMPORT } = require('./scripts/layers.cjs');
+
+/** Of the sources of each package: other packages of this repository that they may not import. */
+const looksDown = Object.entries(MAY_IMPORT).map(([own, allowed]) => ({
+  name: `${own.replace('/', '-')}-looks-down`,
+  severity: 'error',
+  from: { path: `^${own}/src`, pathNot: '\\.test\\.tsx?$' },
+  to: {
+    path: '^(apps|packages)/[^/]+/src/',
+    pathNot: `^(${[own, ...allowed.map((name) => `packages/${name}`)].join('|')})/`,
+  },
+}));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
+    ...looksDown,
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-circular-folders', severity: 'error', scope: 'folder', from: {}, to: { circular: true } },
     {
@@ -25,38 +39,6 @@ module.exports = {
       to: { pathNot: ['^packages/queue/src', '^node_modules/(bullmq|zod)'], dependencyTypesNot: ['core'] },
     },
     {
-      name: 'runtime-looks-down',
-      comment: 'the ground floor: it knows nothing of Herald',
-      severity: 'error',
-      from: { path: '^packages/runtime/src', pathNot: '\\.test\\.ts$' },
-      to: { path: '^(apps|packages/(?!(runtime)/))' },
-    },
-    {
-      name: 'egress-looks-down',
-      comment: 'it could be published',
-      severity: 'error',
-      from: { path: '^packages/egress/src', pathNot: '\\.test\\.ts$' },
-      to: { path: '^(apps|packages/(?!(core|runtime|egress)/))' },
-    },
-    {
-      name: 'history-looks-down',
-      severity: 'error',
-      from: { path: '^packages/history/src', pathNot: '\\.test\\.ts$' },
-      to: { path: '^(apps|packages/(?!(core|history)/))' },
-    },
-    {
-      name: 'store-looks-down',
-      severity: 'error',
-      from: { path: '^packages/store/src', pathNot: '\\.test\\.ts$' },
-      to: { path: '^(apps|packages/(?!(core|queue|runtime|store)/))' },
-    },
-    {
-      name: 'config-looks-down',
-      severity: 'error',
-      from: { path: '^packages/config/src', pathNot: '\\.test\\.ts$' },
-      to: { path: '^(apps|packages/(?!(core|egress|runtime|store|config)/))' },
-    },
-    {
       name: 'nothing-imports-an-app',
       severity: 'error',
       from: { pathNot: '^(apps/([^/]+)/|tests/|bench/)' },
@@ -64,23 +46,18 @@ module.exports = {
     },
     {
       name: 'apps-stand-alone',
+      comment: 'their tests, too',
       severity: 'error',
       from: { path: '^apps/([^/]+)/' },
       to: { path: '^apps/', pathNot: '^apps/$1/' },
     },
     {
-      name: 'test-kit-stays-in-tests',
-      severity: 'error',
-      from: { path: '^(apps|packages/(core|runtime|egress|queue|store|history|config))/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^packages/test-kit' },
-    },
-    {
       name: 'clients-stay-behind-packages',
-      comment: 'bullmq is also known to the worker adapter and the operator pages',
+      comment: 'bullmq is also known to the adapter of the worker',
       severity: 'error',
       from: {
         path: '^(apps|packages)/',
-        pathNot: ['^packages/(egress|store|queue|history|test-kit)/', '^apps/(worker|api)/src/queue'],
+        pathNot: ['^packages/(egress|store|queue|history|test-kit)/', '^apps/worker/src/queue\\.'],
       },
       to: { path: '^node_modules/(bullmq|ioredis|got|pg|node-pg-migrate)' },
     },
