@@ -47,17 +47,14 @@ test.each(PACKAGES)('%s has no circle of folders, and six floors at most', (root
 /** No longer than this is a paragraph, which stands in the one file that needs it. */
 const PARAGRAPH_LINES = 60;
 /** Those that stay by themselves, with the reason. At most fifteen, once no part of the tree is left in `NOT_YET`. */
-const STAY: Readonly<Record<string, string>> = {};
+const STAY: Readonly<Record<string, string>> = {
+  'apps/cli/src/run-command.ts': 'tests run commands by it, without a process',
+  'apps/worker/src/health.ts': 'what answers at WORKER_PORT, which nothing else of the worker needs to know',
+  'packages/receiver/src/cli/trigger.ts': 'one of three commands, a file each',
+};
 /** How many of them parts have that nobody has gone through yet: they may become fewer only. */
 const NOT_YET: Readonly<Record<string, number>> = {
-  'apps/api': 14,
-  'apps/cli': 11,
   'apps/console': 26,
-  'apps/worker': 1,
-  'packages/client': 2,
-  'packages/config': 2,
-  'packages/receiver': 2,
-  'packages/test-kit': 2,
   bench: 5,
   chaos: 18,
   scripts: 9,
