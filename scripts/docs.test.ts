@@ -71,7 +71,12 @@ test('a delivery is told in at most a dozen files, each with a function that it 
   });
   expect(told.length).toBeGreaterThan(8);
   expect(told.length).toBeLessThanOrEqual(12);
-  expect(told.filter(({ file, first }) => !new RegExp(`^(?:export |const |function |async function ).*\\b${first}\\b`, 'm').test(read(file)))).toEqual([]);
+  expect(
+    told.filter(
+      ({ file, first }) =>
+        !new RegExp(`^(?:export |const |function |async function ).*\\b${first}\\b`, 'm').test(read(file)),
+    ),
+  ).toEqual([]);
 });
 
 test('what the walk through a delivery calls by its name is the name of something in the files that it names', () => {

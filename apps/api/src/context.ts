@@ -32,7 +32,11 @@ import { createAwaitReplication } from '@herald/store/redis/await-replication';
 import { createScriptCommands } from '@herald/store/redis/script';
 import { registerKeyVersion } from '@herald/store/secrets/reencrypt-secrets';
 import { createSealHeaders, createSecretCipher } from '@herald/store/secrets/secret-cipher';
-import { createExposition, createServiceStateReader, createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
+import {
+  createExposition,
+  createServiceStateReader,
+  createWorkerPresence,
+} from '@herald/store/operators/create-service-state-reader';
 import { createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createSendTestEvent } from '@herald/store/test-events/send-test-event';

@@ -9,6 +9,8 @@ export {
   CursorText,
   isSpan,
   ListDeliveries,
+  ErrorFilter,
+  HttpStatusFilter,
   ListWorkspaceDeliveries,
   namedEndpoint,
   NameEndpoint,

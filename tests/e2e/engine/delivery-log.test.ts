@@ -229,6 +229,14 @@ describe("a workspace's deliveries", () => {
     expect(await idsBy({ task: both.taskId, status: 'failed' })).toEqual([both.toCallback]);
     expect(await idsBy({ task: both.taskId, receiver: registered.id })).toEqual([both.to(registered)]);
     expect(await idsBy({ event: 'task.canceled' })).toEqual([]);
+    for (const error of ['connection_reset', 'schedule_exhausted']) {
+      expect(await idsBy({ error })).toEqual([both.toCallback]);
+      expect(await idsBy({ error, taskId: both.taskId })).toEqual([both.toCallback]);
+    }
+    expect(await idsBy({ error: 'tls_expired' })).toEqual([]);
+    expect(await idsBy({ httpStatus: '2xx' })).toHaveLength(3);
+    expect(await idsBy({ httpStatus: '200', taskId: both.taskId })).toEqual([both.to(registered)]);
+    expect(await idsBy({ httpStatus: '2xx', error: 'connection_reset' })).toEqual([]);
     const lastAt = (await deliveries.read(last.to(registered))).createdAt;
     expect(await idsBy({ since: lastAt })).toContain(last.to(registered));
     expect(await idsBy({ until: lastAt })).not.toContain(last.to(registered));
@@ -243,6 +251,8 @@ describe("a workspace's deliveries", () => {
     { status: 'lost', path: 'status' },
     { endpointId: 'wh_x', path: 'endpointId' },
     { cursor: 'not-a-cursor', path: 'cursor' },
+    { error: 'tls', path: 'error' },
+    { httpStatus: '50x', path: 'httpStatus' },
   ])('are not listed for %j: that is a mistake', async ({ path, ...query }) => {
     const workspace = await herald.createWorkspace();
     const text = new URLSearchParams(query as never).toString();

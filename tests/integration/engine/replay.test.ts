@@ -1,6 +1,7 @@
-import { deliveryIdOf, newTestTransitionId, UnavailableError, type DeliveryStatus } from '@herald/core';
+import { deliveryIdOf, newTestTransitionId, UnavailableError } from '@herald/core';
 import { readAttempts } from '@herald/store/lists/delivery-reader';
 import { createReplaySteps, REPLAY_STEP, type ReplaySteps } from '@herald/store/bulk/replay-steps';
+import type { NewReplay } from '@herald/store/bulk/replay-store';
 import { range, startEngine, type Engine } from './start-engine.ts';
 
 let engine: Engine;
@@ -18,7 +19,7 @@ async function prepare(acceptedAt: readonly number[], status: 'failed' | 'delive
   const ids = await Promise.all(acceptedAt.map((at) => engine.acceptOne(receiver, at)));
   await Promise.all(ids.map((id) => engine.settle(id, NOW + 10_000, status)));
   let count = 0;
-  const create = async (more: { since?: number; until?: number; statuses?: readonly DeliveryStatus[] } = {}) => {
+  const create = async (more: Partial<NewReplay> = {}) => {
     const id = `rpl_${receiver.group}_${count++}`;
     const facts = { since: NOW - 1_000_000, until: LATER, statuses: ['failed', 'canceled'] as const, createdAt: LATER };
     expect(await engine.replays.create(receiver.workspaceId, { id, endpointId: receiver.id, ...facts, ...more })).toBe(
@@ -101,6 +102,50 @@ test('takes only what was accepted in its time and has one of its statuses', asy
   await engine.worker.steps.step(replay, LATER);
   expect(await findWaiting()).toEqual([delivered]);
   expect(await engine.statusOf(pending)).toBe('pending');
+});
+
+test('one that is pending gets an attempt now, once, and its schedule stays as it is', async () => {
+  const { receiver, create, carryOn, find, findWaiting } = await prepare([]);
+  const [waits, isOwed] = [await engine.acceptOne(receiver, NOW), await engine.acceptOne(receiver, NOW + 1)];
+  const inFiveHours = LATER + 18_000_000;
+  for (const id of [waits, isOwed]) {
+    await engine.redis.hset(engine.keys.delivery(id), 'n', 3, 'due', inFiveHours);
+    await engine.redis.zadd(engine.keys.queue.waiting(receiver.group), inFiveHours, id);
+  }
+  await engine.redis.hset(engine.keys.delivery(isOwed), 'owe', 2);
+  const replay = await create({ statuses: ['pending'] });
+  await engine.worker.steps.step(replay, LATER);
+  expect(await find(replay)).toMatchObject({ status: 'done', seen: 2, replayed: 1 });
+  expect((await engine.load(waits)).delivery).toMatchObject({ status: 'pending', tries: 3, owedAttempts: 1 });
+  expect(await engine.redis.hget(engine.keys.delivery(waits), 'due')).toBe(String(inFiveHours));
+  expect(await engine.redis.hget(engine.keys.delivery(isOwed), 'owe')).toBe('2');
+  expect(await findWaiting()).toEqual([isOwed, waits]);
+  await carryOn(await create({ statuses: ['pending'] }));
+  expect(await engine.redis.hget(engine.keys.delivery(waits), 'owe')).toBe('1');
+});
+
+test('takes only those of its event, and of its error or status', async () => {
+  const { ids, create, find } = await prepare(range(4).map((index) => NOW + index));
+  const [reset = '', refused = '', busy = '', gone = ''] = ids.map((id) => engine.keys.delivery(id));
+  await engine.redis.del(...ids.map((id) => engine.keys.attempts(id)));
+  await engine.redis.hset(reset, 'a', '1 2 connection_reset');
+  await engine.redis.hset(refused, 'a', '1 2 connection_refused AAAAAAAAAA');
+  await engine.redis.hset(busy, 'a', '1 2 503 AAAAAAAAAA', 'why', 'too_old');
+  await engine.redis.hset(gone, 'a', '1 2 503');
+  await engine.redis.rpush(`${gone}:a`, '{"at":1,"durationMs":2,"status":410}');
+  for (const [what, expected] of [
+    [{ error: 'connection_reset' }, 1],
+    [{ httpStatus: '502' }, 0],
+    [{ httpStatus: '503', error: 'too_old' }, 1],
+    [{ httpStatus: '4xx' }, 1],
+    [{ event: 'task.canceled' as const }, 0],
+    [{ httpStatus: '5xx', error: 'connection_refused' }, 0],
+    [{ error: 'connection_refused' }, 1],
+  ] as const) {
+    const replay = await create(what);
+    await engine.worker.steps.step(replay, LATER);
+    expect(await find(replay)).toMatchObject({ ...what, seen: 4, replayed: expected });
+  }
 });
 
 test('a step looks at so many deliveries, however many were accepted in one millisecond', async () => {

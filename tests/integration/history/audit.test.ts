@@ -3,7 +3,12 @@ import { createAuditTable } from '@herald/history/writing/audit-table';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
 import { createLogger } from '@herald/runtime/log/logger';
-import { createAuditFollower, createAuditTrail, type AuditEntry, type AuditTrail } from '@herald/store/access/audit-trail';
+import {
+  createAuditFollower,
+  createAuditTrail,
+  type AuditEntry,
+  type AuditTrail,
+} from '@herald/store/access/audit-trail';
 import { copyEntries, logEntries } from '../../../apps/worker/src/maintenance.ts';
 import { startHistory, type History } from '../../support/start-history.ts';
 import { startStores, type Stores } from '../../support/start-stores.ts';

@@ -92,6 +92,8 @@ test('filters hold in history too, and a filter that matches nothing comes to an
   expect(await walk(receiver, 2, { status: 'delivered', event: 'task.check_in' })).toEqual(newestFirst(ids));
   expect(await walk(receiver, 2, { status: 'failed' })).toEqual([]);
   expect(await walk(receiver, 2, { event: 'task.done' })).toEqual([]);
+  expect(await walk(receiver, 2, { httpStatus: '2xx' })).toEqual(newestFirst(ids));
+  expect(await walk(receiver, 2, { error: 'connection_reset' })).toEqual([]);
 });
 
 test('what lies in days far apart is read in stretches of days: each once, in order, by its id, and by its Task', async () => {

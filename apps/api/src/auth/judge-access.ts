@@ -1,6 +1,12 @@
 import { UnavailableError } from '@herald/core';
 import type { Logger } from '@herald/runtime/log/logger';
-import { type ApiKey, type ApiKeyStore, isApiKeyText, isPortalTokenText, looksLikePortalToken } from '@herald/store/access/api-key-store';
+import {
+  type ApiKey,
+  type ApiKeyStore,
+  isApiKeyText,
+  isPortalTokenText,
+  looksLikePortalToken,
+} from '@herald/store/access/api-key-store';
 import { PLATFORM_USER } from '@herald/store/access/audit-trail';
 import type { PortalLink, PortalLinkStore } from '@herald/store/access/portal-link-store';
 import type { OpenShards } from '@herald/store/data/open-shards';

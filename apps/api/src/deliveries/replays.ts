@@ -1,4 +1,4 @@
-import { DELIVERY_STATUSES, ReceiverIdText, ReplayIdText } from '@herald/core';
+import { DELIVERY_STATUSES, EventName, ReceiverIdText, ReplayIdText } from '@herald/core';
 import { type ReplayOperations, type Replay, REPLAY_WAITS } from '@herald/store/bulk/replay-store';
 import { z } from 'zod';
 import { type KeyedRouteTable, operation } from '../http/operation.ts';
@@ -16,6 +16,15 @@ export const ReplayView = z
     statuses: z
       .array(z.enum(DELIVERY_STATUSES))
       .meta({ description: 'The statuses of the deliveries that are sent again.' }),
+    event: EventName.exactOptional(),
+    error: z
+      .string()
+      .meta({ description: 'Only those whose last attempt has this `error`, or which have this `reason`.' })
+      .exactOptional(),
+    httpStatus: z
+      .string()
+      .meta({ description: 'Only those whose last attempt was answered with this status, or one of this hundred.' })
+      .exactOptional(),
     since: TimeText,
     until: TimeText,
     waiting: z
@@ -29,7 +38,10 @@ export const ReplayView = z
     endedAt: TimeText.nullable(),
     total: z.int().min(0).meta({ description: 'Deliveries in the time range.' }),
     seen: z.int().min(0).meta({ description: 'Deliveries looked at so far.' }),
-    replayed: z.int().min(0).meta({ description: 'Deliveries set pending again so far.' }),
+    replayed: z
+      .int()
+      .min(0)
+      .meta({ description: 'Deliveries set pending again so far, and pending ones that get an attempt now.' }),
   })
   .meta({
     id: 'Replay',
@@ -85,6 +97,9 @@ export function toReplayView(replay: Replay): z.infer<typeof ReplayView> {
     receiverId: replay.endpointId,
     status: replay.status,
     statuses: [...replay.statuses],
+    ...(replay.event !== undefined && { event: replay.event }),
+    ...(replay.error !== undefined && { error: replay.error }),
+    ...(replay.httpStatus !== undefined && { httpStatus: replay.httpStatus }),
     since: toTime(replay.since),
     until: toTime(replay.until),
     waiting: replay.fullOf === undefined ? null : { code: 'workspace_full', detail: REPLAY_WAITS[replay.fullOf] },

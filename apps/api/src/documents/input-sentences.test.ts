@@ -228,8 +228,8 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
     [{ since: '2030-01-31T12:00:00Z', until: 'x' }, `until ${TIME}`],
     [{ since: '2030-01-31T12:00:00Z', until: '2030-01-31T12:00:00Z' }, 'until must be later than since'],
     [
-      { since: '2030-01-31T12:00:00Z', status: 'pending' },
-      'status must be one of delivered, failed, canceled, or an array of them',
+      { since: '2030-01-31T12:00:00Z', status: 'lost' },
+      'status must be one of delivered, failed, canceled, pending, or an array of them',
     ],
     [
       { since: '2030-01-31T12:00:00Z', status: [] },
@@ -397,6 +397,11 @@ const QUERIES: Readonly<Record<string, readonly Row[]>> = {
     [
       { transitionId: 'trn_' },
       'transitionId must be the id of a transition, such as trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw',
+    ],
+    [
+      { error: 'tls', httpStatus: '50' },
+      'error must be the error of an attempt or the reason of a delivery, such as tls_expired; /errors lists them',
+      'httpStatus must be a status such as 503, or a hundred of them such as 5xx',
     ],
     [{ task: '1' }, 'task must be the id of a Task, such as task_01kes8t4a0q3m1y5b9z7x2c6vd'],
     [{ receiverId: CALLBACK }, 'receiverId must be the id of a receiver, such as wh_01kes8t4a0q3m1y5b9z7x2c6vd'],

@@ -6,7 +6,11 @@ import type { LogFields, Logger } from '@herald/runtime/log/logger';
 import type { ApiKey } from '@herald/store/access/api-key-store';
 import type { NewAuditEntry } from '@herald/store/access/audit-trail';
 import type { PortalLink } from '@herald/store/access/portal-link-store';
-import { PROXY_NOT_TRUSTED, UNTRUSTED_PROXY_KEPT_MS, type UntrustedProxyMark } from '@herald/store/operators/create-readiness';
+import {
+  PROXY_NOT_TRUSTED,
+  UNTRUSTED_PROXY_KEPT_MS,
+  type UntrustedProxyMark,
+} from '@herald/store/operators/create-readiness';
 import { randomToken } from '@herald/store/redis/random-token';
 import type { Request, RequestHandler } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';

@@ -1,20 +1,29 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type EndpointId, RequestReplay, type WorkspaceId } from '@herald/core';
+import { EVENT_NAMES, type EndpointId, type RequestReplay, type WorkspaceId } from '@herald/core';
 import { createReplayOperations, type Replay, REPLAY_WAITS, createReplayStore } from '@herald/store/bulk/replay-store';
 import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { Command, Option } from 'commander';
 import { type CommandDeps, examples, type JsonOption, type StartProgress } from '../context/command-deps.ts';
 import { toDate } from '../context/create-output.ts';
 import { findOwner, type Herald } from '../context/open-herald.ts';
-import { listReader, readReceiverId, readReplayId, timeReader } from '../context/read-arguments.ts';
+import {
+  listReader,
+  readErrorCode,
+  readHttpStatus,
+  readReceiverId,
+  readReplayId,
+  timeReader,
+} from '../context/read-arguments.ts';
 
-type StartOptions = JsonOption & { since: number; until?: number; status: RequestReplay['status']; wait: boolean };
+type StartOptions = JsonOption &
+  Pick<RequestReplay, 'event' | 'error' | 'httpStatus' | 'status' | 'since' | 'until'> & { wait: boolean };
 
 /** The exit code of shells for a command that Ctrl-C ended. */
 const INTERRUPTED = 130;
-const REPLAYABLE = ['delivered', 'failed', 'canceled'] as const;
+const REPLAYABLE = ['delivered', 'failed', 'canceled', 'pending'] as const;
 const EXAMPLES = [
   'herald replay wh_01m7wyndtadddfeszmz5b3xx5r --since 2h',
+  'herald replay wh_01m7wyndtadddfeszmz5b3xx5r --since 2d --status pending    tries all that wait now',
   'herald replay wh_01m7wyndtadddfeszmz5b3xx5r --since 2030-01-30T00:00:00Z --until 2030-01-31T00:00:00Z --status failed',
 ];
 
@@ -31,13 +40,20 @@ export function createReplayCommand(deps: CommandDeps): Command {
     .requiredOption('--since <time>', 'accepted since then: a time, or how long ago, such as 2h', timeReader(now))
     .option('--until <time>', 'accepted before then; without it: until now', timeReader(now))
     .addOption(
-      new Option('--status <list>', 'failed, canceled or delivered; separate several with commas')
+      new Option(
+        '--status <list>',
+        'failed, canceled, delivered or pending (one more attempt now); separate several with commas',
+      )
         .argParser(listReader(REPLAYABLE))
         .default(['failed', 'canceled'], 'failed,canceled'),
     )
+    .addOption(new Option('--event <name>', 'only of this event').choices(EVENT_NAMES))
+    .option('--error <code>', 'only those whose last attempt has this error, or which have this reason', readErrorCode)
+    .option('--http-status <status>', 'only those whose last answer had this status: 503, or 5xx', readHttpStatus)
     .option('--no-wait', 'only start it')
     .addHelpText('after', examples(...EXAMPLES))
-    .action(async (receiver: EndpointId, { since, until, status, wait, json }: StartOptions, command: Command) => {
+    .action(async (receiver: EndpointId, { wait, json, ...request }: StartOptions, command: Command) => {
+      const { since, until } = request;
       if (until !== undefined && until <= since) command.error('error: --until must be later than --since');
       await using herald = await openHerald();
       // Ctrl-C must not leave a replay whose id was never printed. A second one ends the process.
@@ -48,7 +64,6 @@ export function createReplayCommand(deps: CommandDeps): Command {
       const { signal } = interrupted;
       const operations = createOperations(herald);
       const workspaceId = await findOwner(herald, 'receiver', receiver);
-      const request = { since, status, ...(until !== undefined && { until }) };
       const started = await operations.request(workspaceId, receiver, request);
       await recordAct(herald, { action: 'replayDeliveries', target: receiver, workspaceId });
       const hasWorkers = (await createWorkerPresence(herald.redis).count(now())) > 0;
@@ -109,7 +124,7 @@ export function describeReplay({ id, endpointId, status, replayed, seen, total }
       return `Started replay ${id}; "herald replay show ${id}" says how far it is.`;
     case 'done':
       return replayed === 0
-        ? `Nothing to replay: none of the ${deliveries} has such a status.`
+        ? `Nothing to replay: none of the ${deliveries} is what was asked for.`
         : `Replayed ${replayed} of ${deliveries}: they are pending and go out now; ${next}.`;
     case 'stopped':
       return `Replay ${id} was stopped after ${replayed} of ${deliveries}: by request, or because the receiver was disabled or removed.`;
@@ -122,6 +137,9 @@ function toReplayFacts(replay: Replay) {
     receiver: replay.endpointId,
     status: replay.status,
     'of status': replay.statuses.join(', '),
+    'of event': replay.event,
+    'of error': replay.error,
+    'of answer': replay.httpStatus,
     since: new Date(replay.since),
     until: new Date(replay.until),
     started: new Date(replay.createdAt),

@@ -1,10 +1,18 @@
-import { ID_PATTERNS, PlatformReason, readDuration, TransitionIdText, WorkspaceIdText } from '@herald/core';
+import {
+  ErrorFilter,
+  HttpStatusFilter,
+  ID_PATTERNS,
+  PlatformReason,
+  readDuration,
+  TransitionIdText,
+  WorkspaceIdText,
+} from '@herald/core';
 import { readInteger } from '@herald/runtime/env/env';
 import { SHARD_LIMIT } from '@herald/store/keys/keys';
 import { InvalidArgumentError } from 'commander';
 
 /** A parser of arguments by the rules that the API has for the same text. */
-function textReader(schema: typeof WorkspaceIdText) {
+function textReader(schema: typeof WorkspaceIdText | typeof ErrorFilter) {
   return (text: string): string => {
     const parsed = schema.safeParse(text);
     if (parsed.success) return parsed.data;
@@ -14,6 +22,8 @@ function textReader(schema: typeof WorkspaceIdText) {
 
 export const readWorkspace = textReader(WorkspaceIdText);
 export const readReason = textReader(PlatformReason);
+export const readErrorCode = textReader(ErrorFilter);
+export const readHttpStatus = textReader(HttpStatusFilter);
 
 /** A parser of arguments: `message` is the error when `read` returns undefined. */
 export function argumentReader<T>(read: (text: string) => T | undefined, message: string) {

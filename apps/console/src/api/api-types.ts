@@ -1506,11 +1506,23 @@ export interface components {
              * @description Deliveries accepted before this time. Default: now.
              */
             until?: string;
-            /** @description Default: `failed` and `canceled`. Pending deliveries need no replay. One status alone, without the array, is taken too. */
+            /** @description Default: `failed` and `canceled`. One that is `pending` gets one more attempt now, beside its schedule, unless it waits for its turn. One status alone, without the array, is taken too. */
             status?: components["schemas"]["ReplayableStatus"][];
+            /** @description Only deliveries of this event. */
+            event?: components["schemas"]["EventName"];
+            /**
+             * @description Whose last attempt has this `error`, or which have this `reason`.
+             * @example tls_expired
+             */
+            error?: string;
+            /**
+             * @description Whose last attempt was answered with this status, or with one of this hundred: `503`, `5xx`.
+             * @example 5xx
+             */
+            httpStatus?: string;
         };
         /** @enum {string} */
-        ReplayableStatus: "delivered" | "failed" | "canceled";
+        ReplayableStatus: "delivered" | "failed" | "canceled" | "pending";
         LockReceiver: {
             /**
              * @description Why, in a sentence. The customer reads it. Never put in what he must not know.
@@ -2893,6 +2905,11 @@ export interface components {
             status: "running" | "done" | "stopped";
             /** @description The statuses of the deliveries that are sent again. */
             statuses: ("pending" | "delivered" | "failed" | "canceled")[];
+            event?: components["schemas"]["EventNameInAnswer"];
+            /** @description Only those whose last attempt has this `error`, or which have this `reason`. */
+            error?: string;
+            /** @description Only those whose last attempt was answered with this status, or one of this hundred. */
+            httpStatus?: string;
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -2921,7 +2938,7 @@ export interface components {
             total: number;
             /** @description Deliveries looked at so far. */
             seen: number;
-            /** @description Deliveries set pending again so far. */
+            /** @description Deliveries set pending again so far, and pending ones that get an attempt now. */
             replayed: number;
         };
         /**
@@ -4863,6 +4880,8 @@ export interface operations {
                 event?: components["schemas"]["EventName"];
                 since?: string;
                 until?: string;
+                error?: string;
+                httpStatus?: string;
                 sinceCursor?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
@@ -5362,6 +5381,8 @@ export interface operations {
                 event?: components["schemas"]["EventName"];
                 since?: string;
                 until?: string;
+                error?: string;
+                httpStatus?: string;
                 sinceCursor?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;

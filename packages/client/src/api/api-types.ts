@@ -1260,8 +1260,20 @@ export interface components {
              * @description Deliveries accepted before this time. Default: now.
              */
             until?: string;
-            /** @description Default: `failed` and `canceled`. Pending deliveries need no replay. One status alone, without the array, is taken too. */
+            /** @description Default: `failed` and `canceled`. One that is `pending` gets one more attempt now, beside its schedule, unless it waits for its turn. One status alone, without the array, is taken too. */
             status?: components["schemas"]["ReplayableStatus"][];
+            /** @description Only deliveries of this event. */
+            event?: components["schemas"]["EventName"];
+            /**
+             * @description Whose last attempt has this `error`, or which have this `reason`.
+             * @example tls_expired
+             */
+            error?: string;
+            /**
+             * @description Whose last attempt was answered with this status, or with one of this hundred: `503`, `5xx`.
+             * @example 5xx
+             */
+            httpStatus?: string;
         };
         /**
          * @description Sends the deliveries of a time range again.
@@ -1290,6 +1302,11 @@ export interface components {
             status: "running" | "done" | "stopped" | (string & {});
             /** @description The statuses of the deliveries that are sent again. */
             statuses: ("pending" | "delivered" | "failed" | "canceled" | (string & {}))[];
+            event?: components["schemas"]["EventNameInAnswer"];
+            /** @description Only those whose last attempt has this `error`, or which have this `reason`. */
+            error?: string;
+            /** @description Only those whose last attempt was answered with this status, or one of this hundred. */
+            httpStatus?: string;
             /**
              * Format: date-time
              * @description An RFC 3339 time in UTC.
@@ -1318,7 +1335,7 @@ export interface components {
             total: number;
             /** @description Deliveries looked at so far. */
             seen: number;
-            /** @description Deliveries set pending again so far. */
+            /** @description Deliveries set pending again so far, and pending ones that get an attempt now. */
             replayed: number;
         };
         /**
@@ -2725,7 +2742,7 @@ export interface components {
          */
         BodyNote: "odd_headers" | "body_not_allowed" | "extra_bytes" | "body_malformed" | "body_cut" | "body_stalled" | "body_too_long" | (string & {});
         /** @enum {string} */
-        ReplayableStatus: "delivered" | "failed" | "canceled";
+        ReplayableStatus: "delivered" | "failed" | "canceled" | "pending";
         SecretRotated: {
             /**
              * @description The signing secret, shown only in this answer.
@@ -3694,6 +3711,8 @@ export interface operations {
                 event?: components["schemas"]["EventName"];
                 since?: string;
                 until?: string;
+                error?: string;
+                httpStatus?: string;
                 sinceCursor?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
@@ -3913,6 +3932,8 @@ export interface operations {
                 event?: components["schemas"]["EventName"];
                 since?: string;
                 until?: string;
+                error?: string;
+                httpStatus?: string;
                 sinceCursor?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;

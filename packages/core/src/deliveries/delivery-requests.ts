@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { ATTEMPT_ERRORS } from '../codes/attempt-errors.ts';
+import { isCodeOf } from '../codes/code-table.ts';
+import { DELIVERY_REASONS } from '../codes/delivery-reasons.ts';
 import { EventName } from '../events.ts';
 import { ID_PATTERNS } from '../ids/ids.ts';
 import { refuseBoth, rule } from '../text.ts';
@@ -17,6 +20,31 @@ export const CursorText = z
   .meta({ description: 'The `nextCursor` of the page before.' });
 
 const DeliveryStatusText = z.enum(DELIVERY_STATUSES).meta({ id: 'DeliveryStatus' });
+
+/** The error of an attempt, or the reason of a delivery, that is asked for. */
+export const ErrorFilter = z
+  .string()
+  .refine(
+    (code) => isCodeOf(ATTEMPT_ERRORS, code) || isCodeOf(DELIVERY_REASONS, code),
+    'must be the error of an attempt or the reason of a delivery, such as tls_expired; /errors lists them',
+  );
+
+/** The status of HTTP that is asked for, or a hundred of them. */
+export const HttpStatusFilter = z
+  .string()
+  .regex(/^[1-9](\d\d|xx)$/, 'must be a status such as 503, or a hundred of them such as 5xx');
+
+/** Query parameters, and fields of a replay, that ask for what deliveries came to. */
+const ResultFields = {
+  error: ErrorFilter.meta({
+    description: 'Whose last attempt has this `error`, or which have this `reason`.',
+    examples: ['tls_expired'],
+  }).exactOptional(),
+  httpStatus: HttpStatusFilter.meta({
+    description: 'Whose last attempt was answered with this status, or with one of this hundred: `503`, `5xx`.',
+    examples: ['5xx'],
+  }).exactOptional(),
+};
 
 const PAGE_LIMIT_RULE = 'must be a whole number from 1 to 100';
 
@@ -43,6 +71,7 @@ const ListFields = {
   event: EventName.exactOptional(),
   since: Time.meta({ description: 'Accepted at or after this time.' }).exactOptional(),
   until: Time.meta({ description: 'Accepted before this time.' }).exactOptional(),
+  ...ResultFields,
   sinceCursor: z
     .string()
     .max(256, 'must be the sinceCursor of an earlier list')
@@ -120,7 +149,7 @@ export const ListWorkspaceDeliveries = z
   .superRefine(refuseBoth('task', 'taskId'));
 export type ListWorkspaceDeliveries = z.infer<typeof ListWorkspaceDeliveries>;
 
-const REPLAYABLE = ['delivered', 'failed', 'canceled'] as const;
+const REPLAYABLE = ['delivered', 'failed', 'canceled', 'pending'] as const;
 // Generators of clients need its name.
 const Replayable = z.enum(REPLAYABLE).meta({ id: 'ReplayableStatus' });
 
@@ -146,7 +175,7 @@ export const RequestReplay = z
       .default(['failed', 'canceled'])
       .meta({
         description:
-          'Default: `failed` and `canceled`. Pending deliveries need no replay. One status alone, without the array, is taken too.',
+          'Default: `failed` and `canceled`. One that is `pending` gets one more attempt now, beside its schedule, unless it waits for its turn. One status alone, without the array, is taken too.',
         // A union without a name makes generated clients clumsy.
         override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
           const list = (jsonSchema.anyOf as Record<string, unknown>[] | undefined)?.find(
@@ -156,6 +185,8 @@ export const RequestReplay = z
           Object.assign(jsonSchema, list);
         },
       }),
+    event: EventName.meta({ description: 'Only deliveries of this event.' }).exactOptional(),
+    ...ResultFields,
   })
   .refine(({ since, until }) => until === undefined || until > since, {
     path: ['until'],

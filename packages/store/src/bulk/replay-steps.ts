@@ -1,15 +1,10 @@
-import {
-  DEFAULT_ORDERING_TIMEOUT_MS,
-  type DeliveryStatus,
-  type HistoryReader,
-  type ListPlace,
-  type PastDelivery,
-} from '@herald/core';
+import { DEFAULT_ORDERING_TIMEOUT_MS, type HistoryReader, type ListPlace, type PastDelivery } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
 import type { ShardKeys } from '../keys/keys.ts';
 import { ACCOUNT_LUA, NO_ROOM_LUA, ROOM_LUA } from '../keys/account-lua.ts';
 import { RESTORE_LUA, toRestored } from '../lists/delivery-log.ts';
+import { hasResult, lastOf } from '../lists/delivery-reader.ts';
 import { createLogReader } from '../lists/log-reader.ts';
 import { ENDED_LUA, LOG_LUA, READ_LOG_LUA } from '../keys/segment-lua.ts';
 import { ADVANCE_LUA, LINE_LUA } from '../deliveries/line-lua.ts';
@@ -17,7 +12,7 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import { CLAIM_IDS_LUA, defineScript } from '../redis/script.ts';
 import type { RoomDeps } from '../stats/memory-guard.ts';
 import { NO_LIMITS } from '../stats/workspace-accounts.ts';
-import { readReplay } from './replay-store.ts';
+import { readReplay, type Replay } from './replay-store.ts';
 
 /** Deliveries that one step looks at: Redis does nothing else for about a ms. */
 export const REPLAY_STEP = 20;
@@ -97,7 +92,8 @@ function createFindReplayed({ redis, keys, history }: FindReplayedDeps) {
   return async function findReplayed(replayId: string, limit: number): Promise<string[]> {
     const fields = await redis.hgetall(keys.replay(replayId));
     if (fields.s !== 'running') return [];
-    const { endpointId, since, until, statuses } = readReplay(replayId, fields);
+    const replay = readReplay(replayId, fields);
+    const { endpointId, since, until } = replay;
     const { ws: workspaceId = '', lastAt, lastId = '' } = fields;
     const last = lastAt === undefined ? undefined : { at: Number(lastAt), id: lastId };
     const range = { endpointId, since, until, last };
@@ -120,7 +116,7 @@ function createFindReplayed({ redis, keys, history }: FindReplayedDeps) {
         const place = { id, at: String(at) };
         if (present.get(id)?.isPresent) return place;
         const found = moved.get(id);
-        if (!found || !isWanted(found, statuses)) return { ...place, isGone: true };
+        if (!found || !isWanted(found, replay)) return { ...place, isGone: true };
         const transition = await history.findTransition(found.delivery);
         if (!transition) return { ...place, isGone: true };
         const body = FIRST_BODY + bodies.push(transition.body ?? '') - 1;
@@ -140,9 +136,15 @@ type ReplayRange = {
 };
 
 /** Test events are never sent again. */
-function isWanted({ delivery }: PastDelivery, statuses: readonly DeliveryStatus[]): boolean {
-  const { status, event, erasedAt } = delivery;
-  return statuses.includes(status) && event !== 'webhook.test' && erasedAt === undefined;
+function isWanted(past: PastDelivery, { statuses, event, ...result }: Replay): boolean {
+  const { delivery } = past;
+  return (
+    statuses.includes(delivery.status) &&
+    delivery.event !== 'webhook.test' &&
+    (event ?? delivery.event) === delivery.event &&
+    delivery.erasedAt === undefined &&
+    hasResult({ delivery, last: lastOf(past) }, result)
+  );
 }
 
 /**
@@ -212,7 +214,7 @@ const STEP_REPLAY_LUA = /* lua */ `
 --   entries: [{ id, at, isGone? (neither has it), past? (see RESTORE_LUA), body? (its place in ARGV) }, ...] }, at most
 --   ARGV[4] entries; fewer are the last ones   ARGV[9..] bodies
 -- Returns {'stepped' | 'wait' (others must go first, its workspace is full, or what was found has changed: look again) | 'ended',
--- deliveries set pending}. While its workspace is full, 'full' of the replay says of what.
+-- deliveries set pending, or pending ones that get an attempt now}. While its workspace is full, 'full' of the replay says of what.
 local prefix, now = ARGV[1], ARGV[3]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
@@ -281,34 +283,69 @@ if given then
 end
 local found = given and given.entries or findInLog()
 if not found then return { 'stepped', 0 } end
-local entries, replayedIds = {}, {}
+local entries, replayedIds, owedEntries = {}, {}, {}
 local timeout = tonumber(endpoint[3] or '') or ${DEFAULT_ORDERING_TIMEOUT_MS}
 local join, settleTurns = createReplayOrder(replay.e, timeout, tonumber(now))
-local function isReplayed(facts)
-  if not facts[1] or not string.find(',' .. replay.statuses .. ',', ',' .. facts[1] .. ',', 1, true) then return false end
-  local transition = prefix .. 'x:' .. facts[2]
-  return redis.call('HEXISTS', transition, 'body') == 1 and redis.call('HGET', transition, 'ev') ~= 'webhook.test'
+-- What its last attempt came to: a status or '', and an error or nil. See FIRST_ATTEMPT and writeAttempt.
+local function lastResult(record)
+  local last = redis.call('LINDEX', record .. ':a', -1)
+  if last then
+    local attempt = cjson.decode(last)
+    return attempt.status and tostring(attempt.status) or '', attempt.error
+  end
+  local result = string.match(redis.call('HGET', record, 'a') or '', '^%S+ %S+ (%S+)') or ''
+  if string.find(result, '^%d') then return result, nil end
+  return '', result
 end
-local seen, replayed, restored, lastAt, lastId, full = 0, 0, 0, replay.lastAt, replay.lastId, nil
+
+local function hasResult(record)
+  if not replay.err and not replay.http then return true end
+  local status, problem = lastResult(record)
+  local isOfError = not replay.err or replay.err == problem or replay.err == redis.call('HGET', record, 'why')
+  local isOfStatus = not replay.http or replay.http == status
+    or (status ~= '' and replay.http == string.sub(status, 1, 1) .. 'xx')
+  return isOfError and isOfStatus
+end
+
+local function isReplayed(id, facts)
+  if not facts[1] or not string.find(',' .. replay.statuses .. ',', ',' .. facts[1] .. ',', 1, true) then return false end
+  local about = redis.call('HMGET', prefix .. 'x:' .. facts[2], 'ev', 'task')
+  if redis.call('HEXISTS', prefix .. 'x:' .. facts[2], 'body') == 0 or about[1] == 'webhook.test' then return false end
+  if replay.ev and replay.ev ~= about[1] then return false end
+  -- One that is pending has its attempt now, unless it has one already, or is not the first in its line.
+  if facts[1] == 'pending' then
+    local waits = facts[3] and about[2] and firstInLine(prefix, lineOf(prefix, replay.e, about[2])) ~= id
+    if facts[4] or waits then return false end
+  end
+  return hasResult(prefix .. 'd:' .. id)
+end
+
+local seen, replayed, added, restored, lastAt, lastId, full = 0, 0, 0, 0, replay.lastAt, replay.lastId, nil
 for _, entry in ipairs(found) do
   local id, record = entry.id, prefix .. 'd:' .. entry.id
   local past, body = entry.isPast and entry.past, ARGV[entry.body or 0] or ''
   local facts, bytes = redis.call('HMGET', record, 's', 'x', 'o', 'owe'), 0
-  local wanted = past or isReplayed(facts)
+  local wanted = past or isReplayed(id, facts)
+  local isPending = wanted and facts[1] == 'pending'
   if past and redis.call('HEXISTS', prefix .. 'x:' .. past.transition, 'ev') == 0 then
     bytes = sizeOfTransition(#body, past.deliveries)
   end
-  full = wanted and findNoRoom(replay.ws, replayed + 1, restored + bytes, limits, now)
+  full = wanted and not isPending and findNoRoom(replay.ws, added + 1, restored + bytes, limits, now)
   if full then break end
   seen, restored, lastAt, lastId = seen + 1, restored + bytes, entry.at, id
   if past then
     restore(past, body, now)
     facts = redis.call('HMGET', record, 's', 'x', 'o', 'owe')
-    wanted = isReplayed(facts)
+    wanted = isReplayed(id, facts)
   end
-  if wanted then
-    local transition = prefix .. 'x:' .. facts[2]
+  if isPending then
+    -- It stands beside the schedule, as a redelivery. One in work is enqueued when its attempt is recorded.
     replayed = replayed + 1
+    redis.call('HSET', record, 'owe', 1)
+    if isWaiting(group, id) then owedEntries[#owedEntries + 1] = { group, id, BACKGROUND + now, replay.ws } end
+  elseif wanted then
+    local transition = prefix .. 'x:' .. facts[2]
+    replayed, added = replayed + 1, added + 1
     -- One that is owed and doesn't wait is in work: it is enqueued when its attempt is recorded.
     if not facts[4] or isWaiting(group, id) then replayedIds[#replayedIds + 1] = id end
     redis.call('HSET', record, 's', 'pending', 'n', 0, 'from', now, 'due', now)
@@ -333,6 +370,8 @@ for _, id in ipairs(replayedIds) do
 end
 -- One that ended without its lease may still wait.
 enqueue(entries, tonumber(now), 'NX')
+-- These wait for their next try: it comes now.
+enqueue(owedEntries, tonumber(now))
 writeAccounts()
 if full then redis.call('HSET', KEYS[1], 'full', full) elseif replay.full then redis.call('HDEL', KEYS[1], 'full') end
 redis.call('HINCRBY', KEYS[1], 'seen', seen)

@@ -1,4 +1,5 @@
 import {
+  EventName,
   newReplayId,
   newSeed,
   NotFoundError,
@@ -18,7 +19,10 @@ import type { Keyspace } from '../keys/keys.ts';
 import { createLogReader } from '../lists/log-reader.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 
-type NewReplay = Pick<Replay, 'id' | 'endpointId' | 'since' | 'until' | 'statuses' | 'createdAt'>;
+export type NewReplay = Pick<
+  Replay,
+  'id' | 'endpointId' | 'since' | 'until' | 'statuses' | 'createdAt' | 'event' | 'error' | 'httpStatus'
+>;
 
 type ReplayStoreDeps = ReplicatedStoreDeps & {
   readonly keyspace: Keyspace;
@@ -38,12 +42,14 @@ export function createReplayStore(deps: ReplayStoreDeps) {
      * `full`: the workspace has as many replays under way as it may.
      * @throws ReceiverLockedError
      */
-    async create(workspaceId: WorkspaceId, { id, endpointId, since, until, statuses, createdAt }: NewReplay) {
+    async create(workspaceId: WorkspaceId, replay: NewReplay) {
+      const { id, endpointId, since, until, statuses, createdAt, event = '', error = '', httpStatus = '' } = replay;
+      const what = [statuses.join(','), event, error, httpStatus];
       const keys = keyspace.of(workspaceId);
       const total = await logs.count(keys.endpointLog(endpointId), { since, until });
       const reply = await create(
         [keys.replay(id), keys.replays, keys.endpoint(endpointId), keys.workspaceReplays(workspaceId)],
-        [id, createdAt, workspaceId, endpointId, since, until, statuses.join(','), keys.prefix, REPLAY_LIMIT, total],
+        [id, createdAt, workspaceId, endpointId, since, until, ...what, keys.prefix, REPLAY_LIMIT, total],
       );
       const [kind, reason] = CreateReply.parse(reply);
       if (kind === 'locked') throw new ReceiverLockedError(endpointId, reason);
@@ -81,11 +87,11 @@ export function createReplayOperations({ replays, onRequested, now }: ReplayOper
     async request(
       workspaceId: WorkspaceId,
       endpointId: EndpointId,
-      { since, until, status: statuses }: RequestReplay,
+      { since, until, status: statuses, ...filter }: RequestReplay,
       { at: createdAt, random }: Seed = newSeed(now()),
     ): Promise<Replay> {
       const id = newReplayId(random);
-      const replay = { id, endpointId, since, until: until ?? createdAt + 1, statuses, createdAt };
+      const replay = { id, endpointId, since, until: until ?? createdAt + 1, statuses, createdAt, ...filter };
       const reply = await replays.create(workspaceId, replay);
       if (reply === 'missing') throw new NotFoundError('receiver', endpointId);
       if (reply === 'disabled') throw new ReceiverDisabledError(endpointId);
@@ -116,7 +122,10 @@ export const REPLAY_WAITS: Readonly<Record<z.infer<typeof FullOf>, string>> = {
 /** A replay and its progress. Times are epoch ms. */
 export type Replay = ReturnType<typeof readReplay>;
 
-export function readReplay(id: string, { e = '', s, statuses = '', end, full, ...numbers }: Record<string, string>) {
+export function readReplay(
+  id: string,
+  { e = '', s, statuses = '', ev, err, http, end, full, ...numbers }: Record<string, string>,
+) {
   return {
     id,
     endpointId: e,
@@ -125,6 +134,11 @@ export function readReplay(id: string, { e = '', s, statuses = '', end, full, ..
     until: Number(numbers.until),
     createdAt: Number(numbers.at),
     statuses: statuses.split(',') as readonly DeliveryStatus[],
+    ...(ev !== undefined && { event: EventName.parse(ev) }),
+    /** Of the last attempt, or the reason of the delivery. */
+    ...(err !== undefined && { error: err }),
+    /** Of the last attempt: `503`, `5xx`. */
+    ...(http !== undefined && { httpStatus: http }),
     /** `stopped`: by request, or because the receiver was disabled or removed. */
     status: Status.parse(s),
     ...(end !== undefined && { endedAt: Number(end) }),
@@ -144,8 +158,9 @@ const CREATE_REPLAY_LUA = /* lua */ `
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)   KEYS[3] endpoint (hash)
 -- KEYS[4] the workspace's replays that were under way at the last check (zset)
 -- ARGV[1] replay id   ARGV[2] now (ms)   ARGV[3] workspace id   ARGV[4] endpoint id   ARGV[5] since (ms)
--- ARGV[6] until (ms, exclusive)   ARGV[7] statuses, joined by commas   ARGV[8] prefix   ARGV[9] limit of the workspace
--- ARGV[10] deliveries in the log
+-- ARGV[6] until (ms, exclusive)   ARGV[7] statuses, joined by commas   ARGV[8] event   ARGV[9] error or reason
+-- ARGV[10] status of HTTP, or a hundred of them as '5xx'   each '' for any   ARGV[11] prefix
+-- ARGV[12] limit of the workspace   ARGV[13] deliveries in the log
 -- Returns {'created'} | {'missing'} | {'disabled'} | {'full'} | {'locked', reason of the lock, '' for none}.
 ${LOCK_LUA}
 local endpoint = redis.call('HMGET', KEYS[3], 'ws', 'on')
@@ -155,16 +170,19 @@ if endpoint[2] ~= '1' then
   local lock = lockOf(KEYS[3])
   return lock and { 'locked', lock } or { 'disabled' }
 end
-if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[9]) then
+if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[12]) then
   -- Checked here and not where a replay ends: that happens in several scripts.
   for _, id in ipairs(redis.call('ZRANGE', KEYS[4], 0, -1)) do
-    if redis.call('HGET', ARGV[8] .. 'r:' .. id, 's') ~= 'running' then redis.call('ZREM', KEYS[4], id) end
+    if redis.call('HGET', ARGV[11] .. 'r:' .. id, 's') ~= 'running' then redis.call('ZREM', KEYS[4], id) end
   end
-  if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[9]) then return { 'full' } end
+  if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[12]) then return { 'full' } end
 end
 redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
 redis.call('HSET', KEYS[1], 'ws', ARGV[3], 'e', ARGV[4], 'since', ARGV[5], 'until', ARGV[6], 'statuses', ARGV[7],
-  's', 'running', 'at', ARGV[2], 'total', ARGV[10], 'seen', 0, 'replayed', 0)
+  's', 'running', 'at', ARGV[2], 'total', ARGV[13], 'seen', 0, 'replayed', 0)
+for index, name in ipairs({ 'ev', 'err', 'http' }) do
+  if ARGV[7 + index] ~= '' then redis.call('HSET', KEYS[1], name, ARGV[7 + index]) end
+end
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 return { 'created' }
 `;

@@ -20,11 +20,13 @@ import type { RedisClient } from '../redis/connect-redis.ts';
 import {
   matches,
   mergeParts,
+  needsLast,
   readPart,
   type DeliveryReader,
   type ListedDelivery,
   type ListEntry,
   type ListPart,
+  type Looked,
   type WorkspaceFilter,
 } from './delivery-reader.ts';
 import { createLogReader, isAfter } from './log-reader.ts';
@@ -77,6 +79,16 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
     ...(isPartial && { isPartial }),
   });
 
+  /** Adds the last attempt of each, where the filter can't do without. */
+  const withLast = async <Entry extends Looked>(entries: readonly Entry[], filter: WorkspaceFilter) =>
+    await Promise.all(
+      entries.map(async (entry) => {
+        const { delivery, first, past } = entry;
+        if (!delivery || !needsLast(delivery, filter)) return entry;
+        return { ...entry, last: await reader.findLast({ delivery, first, ...(past && { past }) }) };
+      }),
+    );
+
   /** What history has, unless it came back to Redis in between, or so long ago that its log has forgotten it. */
   const toEntry = async (past: PastDelivery): Promise<ListEntry> => {
     const { id, workspaceId, createdAt } = past.delivery;
@@ -108,7 +120,8 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
     const next = async (count: number) => {
       const places = await nextPlaces(count);
       const found = await Promise.all(places.map(({ id }) => reader.read(workspaceId, id)));
-      return places.map((place, index) => ({ ...place, ...found[index] }));
+      const entries = places.map((place, index): Looked => ({ ...place, ...found[index] }));
+      return await withLast(entries, filter);
     };
     const part = await readPart(next, filter, limit, signal);
     // What is pending is never in history.
@@ -126,8 +139,8 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
       );
     }
     const moved = past.found.filter(({ delivery }) => !part.looked.has(delivery.id));
-    const entries = await Promise.all(moved.map(toEntry));
-    const wanted = entries.filter(({ delivery }) => matches(delivery, filter));
+    const entries = await withLast(await Promise.all(moved.map(toEntry)), filter);
+    const wanted = entries.filter((entry) => matches(entry, filter));
     const merged = mergeParts([part, { entries: wanted, ...(past.next && { next: past.next }) }], limit);
     return await toPage(merged, part.lookedAt + moved.length);
   };
@@ -154,7 +167,8 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
       const past = await history?.find(workspaceId, each);
       return past ? [{ at: past.delivery.createdAt, id: each, delivery: past.delivery, past }] : [];
     };
-    const entries = (await Promise.all(ids.map(find))).flat().filter(({ delivery }) => matches(delivery, filter));
+    const found = (await Promise.all(ids.map(find))).flat();
+    const entries = (await withLast(found, filter)).filter((entry) => matches(entry, filter));
     return await toPage({ entries }, ids.length);
   };
 
@@ -203,7 +217,8 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
       const before = after === undefined ? undefined : after.at + 1;
       const transitions = await tasks.listTransitions(workspaceId, task, TASK_TRANSITIONS, before);
       const taskReader = createTaskReader(tasks, workspaceId, task, transitions ?? [], after);
-      const part = await readPart((count) => taskReader.next(count), filter, limit, signal);
+      const next = async (count: number) => await withLast(await taskReader.next(count), filter);
+      const part = await readPart(next, filter, limit, signal);
       return await toPage(part, part.lookedAt, taskReader.isPartial());
     },
 

@@ -28,6 +28,8 @@ type FoundDelivery = { readonly delivery: ListedDelivery; readonly attempts: rea
 /** What Redis has of a delivery. `first`: its first attempt, unless that is in the list of the others. */
 type PresentDelivery = { readonly delivery: Delivery; readonly first?: AttemptRecord | undefined };
 
+type ShownEntry = Omit<ListEntry, 'at' | 'id' | 'last'>;
+
 export type DeliveryReader = ReturnType<typeof createDeliveryReader>;
 
 type DeliveryReaderDeps = {
@@ -58,6 +60,19 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
     return isThere ? undefined : await history.find(workspaceId, id);
   };
 
+  const findLast = async ({ delivery, first, past }: ShownEntry) => {
+    if (past) return { past, lastAttempt: lastOf(past) };
+    const list = keyspace.of(delivery.workspaceId).attempts(delivery.id);
+    // The list is asked for first: a record that is there after it was there before it.
+    const [last, moved] = await Promise.all([redis.lindex(list, -1), findMoved(delivery)]);
+    if (last === null && moved) return { past: moved, lastAttempt: lastOf(moved) };
+    return { lastAttempt: last === null ? first : readAttempt(last) };
+  };
+  const toListed = async (entry: ShownEntry): Promise<ListedDelivery> => {
+    const { past, lastAttempt } = await findLast(entry);
+    return past ? showPast(past) : await show(entry.delivery, lastAttempt);
+  };
+
   return {
     /** What Redis has of it. */
     read,
@@ -76,14 +91,9 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
       const attempts = joinAttempts(present.first, list);
       return { delivery: await show(present.delivery, attempts.at(-1)), attempts };
     },
-    async toListed({ delivery, first, past }: Omit<ListEntry, 'at' | 'id'>): Promise<ListedDelivery> {
-      if (past) return showPast(past);
-      const list = keyspace.of(delivery.workspaceId).attempts(delivery.id);
-      // The list is asked for first: a record that is there after it was there before it.
-      const [last, moved] = await Promise.all([redis.lindex(list, -1), findMoved(delivery)]);
-      if (last === null && moved) return showPast(moved);
-      return await show(delivery, last === null ? first : readAttempt(last));
-    },
+    toListed,
+    /** Its last attempt. Undefined: there was none. */
+    findLast: async (entry: ShownEntry): Promise<AttemptRecord | undefined> => (await findLast(entry)).lastAttempt,
     /**
      * What is sent of a delivery. `url` is the endpoint's now, absent when it was removed; attempts before
      * `urlChangedAt` (epoch ms) went to another. `headerNames` are of the endpoint's own headers. `body` is absent when it is no longer kept.
@@ -109,9 +119,14 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
 }
 
 /** A delivery of history as lists show it. */
-function showPast({ delivery, attempts }: PastDelivery): ListedDelivery {
+function showPast(past: PastDelivery): ListedDelivery {
+  const lastAttempt = lastOf(past);
+  return { ...past.delivery, ...(lastAttempt && { lastAttempt }) };
+}
+
+export function lastOf({ attempts }: PastDelivery): AttemptRecord | undefined {
   const last = attempts.at(-1);
-  return { ...delivery, ...(last !== undefined && { lastAttempt: readAttempt(last) }) };
+  return last === undefined ? undefined : readAttempt(last);
 }
 
 /** A delivery's attempts, oldest first, whichever workspace it belongs to. */
@@ -126,15 +141,19 @@ function joinAttempts(first: AttemptRecord | undefined, list: readonly string[])
 
 export type WorkspaceFilter = Omit<ListWorkspaceDeliveries, 'limit' | 'cursor' | 'sinceCursor'>;
 
-/** A delivery at its place in a list. `first`: see PresentDelivery. `past`: it is what history has, not Redis. */
+/**
+ * A delivery at its place in a list. `first`: see PresentDelivery. `past`: it is what history has, not Redis. `last`: its
+ * last attempt, where the filter asks what that came to.
+ */
 export type ListEntry = ListPlace & {
   readonly delivery: Delivery;
   readonly first?: AttemptRecord | undefined;
   readonly past?: PastDelivery;
+  readonly last?: AttemptRecord | undefined;
 };
 
 /** A place that was looked at. Its delivery is absent when its record is gone. */
-type Looked = ListPlace & Partial<Omit<ListEntry, keyof ListPlace>>;
+export type Looked = ListPlace & Partial<Omit<ListEntry, keyof ListPlace>>;
 
 /** Records that a page with a filter looks at together, and in all: a filter that matches nothing must come to an end. */
 const WINDOW = 200;
@@ -164,7 +183,7 @@ export async function readPart(
     for (const { delivery, ...entry } of some) {
       last = entry;
       if (delivery) looked.add(entry.id);
-      if (delivery && matches(delivery, filter)) entries.push({ ...entry, delivery });
+      if (delivery && matches({ ...entry, delivery }, filter)) entries.push({ ...entry, delivery });
       if (entries.length === limit) return toPart(last);
     }
     if (some.length < count) return toPart();
@@ -172,7 +191,18 @@ export async function readPart(
   return toPart(last);
 }
 
-export function matches(delivery: Delivery, { status, event, receiver, task, since, until }: WorkspaceFilter): boolean {
+type Asked = Pick<ListEntry, 'delivery' | 'last'>;
+
+export function matches({ delivery, last }: Asked, filter: WorkspaceFilter): boolean {
+  return isOfKind(delivery, filter) && hasResult({ delivery, last }, filter);
+}
+
+/** Whether the filter asks what the last attempt of a delivery came to, of one that it wants by all else. */
+export function needsLast(delivery: Delivery, filter: WorkspaceFilter): boolean {
+  return (filter.error !== undefined || filter.httpStatus !== undefined) && isOfKind(delivery, filter);
+}
+
+function isOfKind(delivery: Delivery, { status, event, receiver, task, since, until }: WorkspaceFilter): boolean {
   const { createdAt, endpointId, taskId } = delivery;
   return (
     (status ?? delivery.status) === delivery.status &&
@@ -221,4 +251,16 @@ export async function findWaitingFor(
 /** One that has been tried goes by its schedule, and a pending redelivery goes at once. */
 function mayWaitForTurn({ place, status, tries, owedAttempts }: Delivery): boolean {
   return place !== undefined && status === 'pending' && tries === 0 && owedAttempts === 0;
+}
+
+/** Whether it came to what is asked for. */
+export function hasResult(
+  { delivery: { reason }, last }: Asked,
+  { error, httpStatus }: { readonly error?: string; readonly httpStatus?: string },
+): boolean {
+  const status = String(last?.status ?? '');
+  return (
+    (error === undefined || error === last?.error || error === reason) &&
+    (httpStatus === undefined || status === httpStatus || (status !== '' && `${status.charAt(0)}xx` === httpStatus))
+  );
 }
