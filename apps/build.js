@@ -4,9 +4,11 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { build as bundle } from 'rolldown';
 import { build as buildPage } from 'vite';
+import { makeKit } from '../packages/make-kit.js';
 
 // Makes of each program one file with all that it needs, which Node loads in half the time of some 800 files. What only
-// some configurations need stays apart, and is loaded when it is needed. Then it builds the console.
+// some configurations need stays apart, and is loaded when it is needed. Then it builds the console. The API also gets the
+// kits as files.
 
 const PROGRAMS = ['api', 'worker', 'cli'];
 
@@ -38,7 +40,11 @@ const outputs = await bundle(
     write: false,
   })),
 );
-for (const [index, app] of PROGRAMS.entries()) await putInPlace(app, outputs[index].output);
+// The API serves the kits.
+const kit = makeKit().map(({ name, content }) => ({ type: 'asset', fileName: `kit/${name}`, source: content }));
+for (const [index, app] of PROGRAMS.entries()) {
+  await putInPlace(app, app === 'api' ? [...outputs[index].output, ...kit] : outputs[index].output);
+}
 
 const configFile = join(folderOf('console'), 'vite.config.ts');
 const page = await buildPage({ configFile, logLevel: 'warn', build: { write: false } });

@@ -30,7 +30,7 @@ See every event arrive, signed (in another terminal):
 
 Bring every event to a program of yours on this machine, signed (in another terminal):
 
-  npx herald-receiver listen --api ${apiUrl} --key ${apiKey} --forward-to http://localhost:3000/hooks/herald
+  npx --no-install herald-receiver listen --api ${apiUrl} --key ${apiKey} --forward-to http://localhost:3000/hooks/herald
 
 Register a receiver, with a url of your own:
 

@@ -113,7 +113,7 @@ describe('a running service', () => {
     expect(service.output()).toMatch(new RegExp(`/admin +\\(user ${user}, password in ${file}\\)`));
     const [, token = ''] = /\/console#token=(hrlp_\w+) /.exec(service.output()) ?? [];
     const [, options = ''] =
-      /npx herald-receiver (listen --api \S+ --key \S+ --forward-to \S+)$/m.exec(service.output()) ?? [];
+      /npx --no-install herald-receiver (listen --api \S+ --key \S+ --forward-to \S+)$/m.exec(service.output()) ?? [];
     await using listening = await startProcess({
       name: 'herald-receiver',
       command: process.execPath,

@@ -37,6 +37,7 @@ import type { RouteTable } from './http/operation.ts';
 import { ACCESS_ROUTES, PORTAL_LINK_ROUTES } from './portal-links/portal-link-routes.ts';
 import { TASK_ROUTES } from './tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from './tasks/transition-routes.ts';
+import { readKit } from './documents/kit.ts';
 
 /** Failed authentications of one address that get a 401. A key has 190 bits, so guesses are hopeless anyway. */
 const KEY_FAILURES_PER_MINUTE = 120;
@@ -57,6 +58,7 @@ const CUSTOMER_ROUTES: readonly RouteTable<AppContext>[] = [
 
 /** Where `npm run build` leaves the console: the same place seen from here and from the bundle. */
 const CONSOLE_FOLDER = join(import.meta.dirname, '../../console/dist');
+const KIT_FOLDER = join(import.meta.dirname, '../../api/dist/kit');
 
 /** What is at the port of customers and executors. A key is checked before a body is read. */
 export function createApp(context: AppContext): Express {
@@ -92,7 +94,8 @@ export function createApp(context: AppContext): Express {
   });
   app.use(TRANSITION_ROUTES.path, ignoreConditions, ...beforeData, executor, refuseUnknownPath);
   const areOperatorsHere = config.operatorListener === undefined;
-  app.use(createDocumentRoutes(areOperatorsHere ? 'all' : 'customers'));
+  const kit = readKit(KIT_FOLDER);
+  app.use(createDocumentRoutes(areOperatorsHere ? 'all' : 'customers', { kit, publicUrl: config.publicUrl }));
   app.use(ignoreConditions, createPageRoutes(), createHealth(context));
   const builtConsole = readBuiltFiles(CONSOLE_FOLDER);
   app.use(createConsoleAssets(builtConsole), createConsoleRoutes(builtConsole, config.frameAncestors));

@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import type { Browser } from 'puppeteer-core';
 import { document } from '../../support/openapi-document.ts';
 import { ERROR_CODES } from '../../../apps/api/src/documents/pages.ts';
@@ -70,6 +74,34 @@ test.each(['/', '/errors', '/docs/receiving'])(
     for (const link of new Set(links)) expect((await fetch(origin + link)).status).toBe(200);
   },
 );
+
+test('the kits are files, which the page for receivers names with the address that was asked', async () => {
+  const origin = herald.apis[0]?.origin ?? '';
+  const { text } = await herald.request('GET', '/docs/receiving', { headers: BROWSER });
+  expect(text).not.toContain('{{origin}}');
+  const addresses = [...text.matchAll(/(?:npm|pip) install (\S+)/g)].map(([, address = '']) => address);
+  expect(addresses.filter((address) => !address.startsWith(`${origin}/kit/`))).toEqual([]);
+  const folder = await mkdtemp(join(tmpdir(), 'herald-kit-'));
+  for (const address of new Set(addresses)) {
+    const answer = await fetch(address);
+    expect(answer.headers.get('content-disposition')).toContain(basename(address));
+    await writeFile(join(folder, basename(address)), Buffer.from(await answer.arrayBuffer()));
+  }
+  const [wheel = '', tarball = ''] = (await readdir(folder)).sort((a) => (a.endsWith('.whl') ? -1 : 1));
+  expect([wheel, tarball].map((name) => name.replace(/\d.*(?=\.(?:tgz|whl))/, '*'))).toEqual([
+    'herald_receiver-*.whl',
+    'herald-receiver-*.tgz',
+  ]);
+  // Python imports a wheel as it is. A machine without Python tests the rest.
+  const env = { ...process.env, PYTHONPATH: join(folder, wheel) };
+  const { status } = spawnSync('python3', ['-c', 'import herald_receiver.frameworks'], { env });
+  expect([0, null]).toContain(status);
+  expect(spawnSync('tar', ['-tzf', join(folder, tarball)], { encoding: 'utf8' }).stdout).toContain(
+    'package/dist/index.js',
+  );
+  await rm(folder, { recursive: true });
+  expect((await fetch(`${origin}/kit/..%2fmain.js`)).status).toBe(404);
+});
 
 describeWithBrowser('in a browser', () => {
   let browser: Browser;

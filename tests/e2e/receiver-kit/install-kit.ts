@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
+/** What the API serves. */
+const KIT = join(ROOT, 'apps/api/dist/kit');
 const AZURE_HOST = join(ROOT, 'tests/fixtures/azure-host');
 const NEST_LIKE = join(ROOT, 'tests/fixtures/nest-like/@nestjs');
 const TYPESCRIPT = join(ROOT, 'node_modules/typescript-4.9/bin/tsc');
@@ -12,16 +14,15 @@ export interface CustomerFolder extends AsyncDisposable {
   path: string;
 }
 
-/** A customer's folder: the kit as npm publishes and installs it, and the libraries that he has anyway. */
+/** A customer's folder: the kit as Herald serves it and npm installs it, and the libraries that he has anyway. */
 export async function installKit(): Promise<CustomerFolder> {
   const path = await mkdtemp(join(tmpdir(), 'herald-customer-'));
   const remove = () => rm(path, { recursive: true, force: true });
   try {
-    await run('npm', ['pack', join(ROOT, 'packages/receiver'), '--pack-destination', path, '--ignore-scripts'], path);
-    const packed = (await readdir(path)).find((name) => name.endsWith('.tgz'));
-    if (packed === undefined) throw new Error('npm pack left no package');
+    const packed = (await readdir(KIT)).find((name) => name.endsWith('.tgz'));
+    if (packed === undefined) throw new Error('the kit is not built: npm run build');
     await writeFile(join(path, 'package.json'), '{"private":true}');
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(path, packed)], path);
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(KIT, packed)], path);
     for (const library of ['express', 'ioredis', 'fastify', 'hono', 'koa', 'cookie', '@types']) {
       await symlink(join(ROOT, 'node_modules', library), join(path, 'node_modules', library));
     }

@@ -1,16 +1,20 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import { Router } from 'express';
+import { type Request, Router } from 'express';
 import { refuseOtherMethods } from '../http/create-router.ts';
 import { type ContentSecurityPolicy, createSecurityHeaders } from '../http/headers.ts';
 import { refuseQuery } from '../http/read-input.ts';
 import { atRoute } from '../http/request-state.ts';
 import { createOpenApiDocument, type DocumentPart } from './create-document.ts';
 import { PAGE_CACHE_CONTROL, PAGE_POLICY, PAGES_CSS, PAGES_CSS_PATH } from './pages.ts';
-import { renderReceivingPage } from './receiving-page.ts';
+import { renderReceivingPage, ORIGIN } from './receiving-page.ts';
+import type { Kit } from './kit.ts';
+import { HttpFault } from '../http/problem.ts';
 
 const require = createRequire(import.meta.url);
 const FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'));
+
+const NO_FILE = 'there is no such file of a kit; /docs/receiving names those of this version';
 
 /** The files that the page loads. */
 const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
@@ -27,10 +31,24 @@ const POLICY: ContentSecurityPolicy = {
   'frame-ancestors': ["'none'"],
 };
 
-/** `/openapi.json`: the document. `/docs`: a page that shows it. `/docs/receiving`: for receivers. */
-export function createDocumentRoutes(part: DocumentPart): Router {
+/** What a `Host` header may be for a page to name it. */
+const HOST = /^[\w.[\]:-]+$/;
+
+export type DocumentOptions = {
+  /** Undefined: they are not built. */
+  readonly kit?: Kit | undefined;
+  /** Where people reach the service. Undefined: at the host that they ask. */
+  readonly publicUrl?: string | undefined;
+};
+
+/** `/openapi.json`: the document. `/docs`: a page that shows it. `/docs/receiving` and `/kit`: for receivers. */
+export function createDocumentRoutes(part: DocumentPart, { kit, publicUrl }: DocumentOptions = {}): Router {
   const router = Router();
-  router.use(['/openapi.json', '/docs'], refuseQuery, createSecurityHeaders(POLICY), (_req, res, next) => {
+  const originOf = (req: Request): string => {
+    const host = req.get('host') ?? '';
+    return publicUrl ?? (HOST.test(host) ? `${req.protocol}://${host}` : 'https://herald.example.com');
+  };
+  router.use(['/openapi.json', '/docs', '/kit'], refuseQuery, createSecurityHeaders(POLICY), (_req, res, next) => {
     res.set('cache-control', PAGE_CACHE_CONTROL);
     next();
   });
@@ -43,15 +61,26 @@ export function createDocumentRoutes(part: DocumentPart): Router {
     ['/docs/page.js', 'js', () => DOCS_SCRIPT],
   ];
   if (part !== 'operators')
-    texts.push(['/docs/receiving', 'html', renderReceivingPage], [PAGES_CSS_PATH, 'css', () => PAGES_CSS]);
+    texts.push(['/docs/receiving', 'html', () => renderReceivingPage(kit)], [PAGES_CSS_PATH, 'css', () => PAGES_CSS]);
   for (const [path, type, render] of texts) {
     // Rendered when somebody first asks: few processes are ever asked, and all have to start.
     let text: string | undefined;
     router
       .route(path)
-      .get(atRoute(path), (_req, res) => {
+      .get(atRoute(path), (req, res) => {
         text ??= render();
-        res.type(type).send(text);
+        // Only the page for receivers has it.
+        res.type(type).send(text.replaceAll(ORIGIN, originOf(req)));
+      })
+      .all(refuseOtherMethods('GET'));
+  }
+  if (part !== 'operators') {
+    router
+      .route('/kit/:name')
+      .get(atRoute('/kit/{name}'), (req, res) => {
+        const file = kit?.files.get(req.params.name);
+        if (!file) throw new HttpFault('route_not_found', NO_FILE);
+        res.type(file.type).attachment(req.params.name).send(file.bytes);
       })
       .all(refuseOtherMethods('GET'));
   }

@@ -16,7 +16,7 @@ const AT_BOTH_PORTS = [
   'GET /console{/*path}', // a program for people, and what it loads; at the port of operators it leads to the other
   'GET /console/assets/{*path}',
 ];
-const FOR_CUSTOMERS = ['GET /docs/receiving', 'GET /docs/pages.css'];
+const FOR_CUSTOMERS = ['GET /docs/receiving', 'GET /docs/pages.css', 'GET /kit/{name}'];
 const FOR_OPERATORS = [
   'GET /admin{/*path}',
   'GET /metrics', // for Prometheus

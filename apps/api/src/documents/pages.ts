@@ -277,6 +277,14 @@ dd { margin: 2px 0 0; }
 dd.action { color: var(--soft); }
 table { border-collapse: collapse; margin: 12px 0; }
 th, td { text-align: left; padding: 4px 24px 4px 0; border-bottom: 1px solid var(--line); }
+.tabs { display: flex; flex-wrap: wrap; gap: 4px 20px; margin: 16px 0 8px; padding: 0 0 8px; border: 0; border-bottom: 1px solid var(--line); }
+.tabs legend { float: left; width: auto; margin-right: 20px; padding: 0; color: var(--soft); }
+.tabs label { cursor: pointer; }
+.tabs input { accent-color: var(--accent); }
+.tab { display: none; }
+${['Node', 'Python', 'Go', 'PHP', 'Ruby'].map((name) => `main:has(#in-${name}:checked) #tab-${name}`).join(', ')} { display: block; }
+.tab pre { max-height: 32rem; overflow-y: auto; }
+@media print { .tab { display: block; } }
 @media (min-width: 44rem) {
   dl > div { display: grid; grid-template-columns: 14rem 1fr; column-gap: 16px; }
   dd { grid-column: 2; }

@@ -36,20 +36,19 @@ test('the page names the limit, every wait of the schedule, every header, every 
   expect(page).toMatch(/within 15 seconds[^]*±20 %[^]*later than 5 days[^]*least 10 failures/);
 });
 
-test('the example verifies what Herald signs, and nothing else', async () => {
-  const source = Buffer.from(VERIFY_EXAMPLE).toString('base64');
-  const { isGenuine } = (await import(`data:text/javascript;base64,${source}`)) as {
-    isGenuine: (rawBody: Buffer, signature: string | undefined, secret: string) => boolean;
-  };
-  const secret = newSigningSecret();
-  const body = Buffer.from('{"event":"task.done"}');
-  const id = deliveryIdOf('trn_a', 'wh_a');
-  const headers = signatureHeaders({ id, event: 'task.done', body, now: 0 }, { current: createSigningKey(secret) });
-  const signature = headers['x-service-signature'];
-  expect(isGenuine(body, signature, secret)).toBe(true);
-  expect(isGenuine(Buffer.from('{}'), signature, secret)).toBe(false);
-  expect(isGenuine(body, signature.toUpperCase(), secret)).toBe(false);
-  expect(isGenuine(body, signature, newSigningSecret())).toBe(false);
-  expect(isGenuine(body, signature.slice(1), secret)).toBe(false);
-  expect(isGenuine(body, undefined, secret)).toBe(false);
+test('a receiver in each of five languages is there to copy, and no command names a package of a public registry', () => {
+  const examples = Object.fromEntries(
+    ['express.mjs', 'fastapi_app.py', 'receiver.go', 'receiver.php', 'config.ru'].map((name) => [name, `<${name}>`]),
+  );
+  const shown = renderReceivingPage({ files: new Map(), nodeName: 'kit.tgz', pythonName: 'kit.whl', examples });
+  for (const code of Object.values(examples))
+    expect(shown).toContain(`<code>${code.replace('<', '&lt;').replace('>', '&gt;')}</code>`);
+  expect([...shown.matchAll(/(?:npm install|pip install) (\S+)/g)].map(([, what]) => what)).toEqual([
+    '{{origin}}/kit/kit.tgz',
+    '{{origin}}/kit/kit.whl',
+    '{{origin}}/kit/kit.tgz',
+  ]);
+  expect(shown).toContain('npx --no-install herald-receiver listen');
+  expect(shown).not.toMatch(/npx (?!--no-install)|npm install (?:@herald|herald)/);
+  expect(page).toContain('npm run build');
 });
