@@ -257,6 +257,9 @@ async function listReceivers(
       lockedReason,
       pausedAt: toDate(pausedAt),
       pausedReason,
+      pausedUntil: toDate(groups[index]?.heldUntil),
+      nextProbeAt: groups[index]?.isOpen ? toDate(groups[index].nextProbeAt) : undefined,
+      secretOverlapEndsAt: toDate(endOfOverlap(receiver, now())),
       headerNames,
       maxRetryHours,
       consecutiveFailures: health.consecutiveFailures,
@@ -267,6 +270,11 @@ async function listReceivers(
     };
   });
 }
+/** When the former secret ends, while a rotation of it overlaps. */
+function endOfOverlap({ previousSecret }: EndpointRecord, now: number): number | undefined {
+  return previousSecret && previousSecret.until > now ? previousSecret.until : undefined;
+}
+
 type ListedReceiver = Awaited<ReturnType<typeof listReceivers>>[number];
 
 const RECEIVER_COLUMNS = ['id', 'workspace', 'url', 'events', 'state', 'since', 'backlog', 'last success'];
@@ -277,7 +285,9 @@ function toReceiverRow(receiver: ListedReceiver): Cell[] {
   const { id, workspace, url, since, backlog, lastSuccessAt } = receiver;
   const hasAll = receiver.events.length === 0 || receiver.events.length === EVENT_NAMES.length;
   const events = hasAll ? 'all' : receiver.events.join(',');
-  const state = PAINT[receiver.state](`${receiver.state}${detailOf(receiver)}${rateOf(receiver)}`);
+  const state = PAINT[receiver.state](
+    `${receiver.state}${detailOf(receiver)}${rateOf(receiver)}${rotationOf(receiver)}`,
+  );
   return [id, workspace, url, events, state, since, backlog, lastSuccessAt ?? undefined];
 }
 
@@ -286,7 +296,8 @@ function rateOf({ rateLimit, waitingForRate }: ListedReceiver): string {
 }
 
 function detailOf(receiver: ListedReceiver): string {
-  const { state, disabledReason, disabledBy, lockedReason, pausedAt, pausedReason, consecutiveFailures } = receiver;
+  const { state, disabledReason, disabledBy, lockedReason, pausedAt, pausedReason } = receiver;
+  const { consecutiveFailures, pausedUntil, nextProbeAt } = receiver;
   if (state === 'disabled') {
     const by = disabledReason === 'by_request' && disabledBy !== undefined ? ` of ${disabledBy}` : '';
     const why = lockedReason === undefined ? '' : `: ${lockedReason}`;
@@ -294,7 +305,16 @@ function detailOf(receiver: ListedReceiver): string {
   }
   if (state === 'paused' && pausedAt)
     return ` (by an operator${pausedReason === undefined ? '' : `: ${pausedReason}`})`;
-  return state !== 'healthy' && consecutiveFailures > 0 ? ` (${consecutiveFailures} in a row)` : '';
+  const facts = [
+    ...(consecutiveFailures > 0 ? [`${consecutiveFailures} in a row`] : []),
+    ...(pausedUntil ? [`it asked for a pause until ${pausedUntil.toISOString()}`] : []),
+    ...(nextProbeAt ? [`next probe ${nextProbeAt.toISOString()}`] : []),
+  ];
+  return state === 'healthy' || facts.length === 0 ? '' : ` (${facts.join(', ')})`;
+}
+
+function rotationOf({ secretOverlapEndsAt }: ListedReceiver): string {
+  return secretOverlapEndsAt ? `, its old secret ends ${secretOverlapEndsAt.toISOString()}` : '';
 }
 
 /** What a receiver or a callback is to become. A lock can have a reason, which its customer reads. */

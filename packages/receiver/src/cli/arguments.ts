@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { EVENT_NAMES, type EventName } from '../event.ts';
 import { checkSecrets } from '../signatures.ts';
 
@@ -73,7 +73,10 @@ export function readSecrets(given: string | undefined, env: Env): readonly strin
   throw new UsageError('--secret is missing: give the signing secret of your program, whsec_…');
 }
 
-/** A signing secret in the form of Herald's. */
-export function newSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`;
+/**
+ * A signing secret in the form of Herald's, the same for this key and this service at every start: a program on this
+ * machine need not be told of another one. Nothing leads from it to the key.
+ */
+export function secretOf(key: string, origin: string): string {
+  return `whsec_${createHmac('sha256', key).update(`herald-receiver listen ${origin}`).digest('base64')}`;
 }

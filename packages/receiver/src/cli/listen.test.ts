@@ -1,3 +1,5 @@
+import { checkSecrets } from '../signatures.ts';
+import { secretOf } from './arguments.ts';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -99,4 +101,12 @@ test('events and comments are read however the network cuts them, and one that i
     expect(await readAll(bytes.subarray(0, at), bytes.subarray(at))).toEqual(EVENTS);
   }
   expect(await readAll(...[...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(EVENTS);
+});
+
+test('a key signs with the same secret at every start, and with another one at another service', () => {
+  const secret = secretOf('hrld_a', 'https://herald.example.com');
+  expect(checkSecrets([secret])).toEqual([secret]);
+  expect(secretOf('hrld_a', 'https://herald.example.com')).toBe(secret);
+  expect(secretOf('hrld_a', 'https://other.example.com')).not.toBe(secret);
+  expect(secretOf('hrld_b', 'https://herald.example.com')).not.toBe(secret);
 });

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { findSecrets, newSecret, readEventNames, readKey, readUrl, type Terminal } from './arguments.ts';
+import { findSecrets, readEventNames, readKey, readUrl, secretOf, type Terminal } from './arguments.ts';
 import { forward, type ForwardTarget, wordsOf } from './forward.ts';
 
 /** Requests to the local program at a time. What comes meanwhile waits, and Herald ends the stream when it is too much. */
@@ -18,7 +18,7 @@ export async function runListen(
   const url = readUrl(values['forward-to'], '--forward-to');
   const events = readEventNames(values.events);
   const given = findSecrets(values.secret, env);
-  const secret = given?.[0] ?? newSecret();
+  const secret = given?.[0] ?? secretOf(key, api.origin);
   say(
     given ? 'Signing with your secret.' : `Signing with ${secret}\nGive it to your program: HERALD_SECRETS=${secret}`,
   );

@@ -45,7 +45,7 @@ const terminal: Terminal = {
 
 /** Returns the exit code: 0; 1 when it failed; 2 when the arguments can't work. */
 async function run([name = '', ...args]: readonly string[]): Promise<number> {
-  if (['', 'help', '--help', '-h'].includes(name)) {
+  if (['', 'help'].includes(name) || [name, ...args].some((each) => each === '--help' || each === '-h')) {
     terminal.say(USAGE);
     return name === '' ? 2 : 0;
   }
