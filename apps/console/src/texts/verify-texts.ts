@@ -60,7 +60,7 @@ export const verifyReasons: Readonly<Record<string, string>> = {
   computed_key_shown:
     'Your code uses the whole text of the secret. For webhook-signature decode the base64 after whsec_.',
   computed_body_newline_removed: 'Your code’s body lacks the line break at the end.',
-  computed_body_newline_added: 'Your code’s body has a line break more at its end.',
+  computed_body_newline_added: 'Your code’s body has one more line break at its end.',
   computed_body_trimmed: 'Your code trims the body. Sign the raw bytes.',
   computed_body_crlf: 'Your code’s body has Windows line ends. Sign the raw bytes.',
   computed_body_minified: 'Your code parses the JSON and writes it again. Sign the raw bytes, before any parser.',

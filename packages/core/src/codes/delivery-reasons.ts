@@ -4,15 +4,15 @@ import type { CodeTable } from './code-table.ts';
 const FAILURE_REASONS = {
   schedule_exhausted: {
     meaning: 'Every try of the schedule failed.',
-    action: 'Read the attempts, mend the endpoint, then redeliver or replay.',
+    action: 'Read the attempts, fix the endpoint, then redeliver or replay.',
   },
   too_old: {
     meaning: 'It was not delivered within five days, or within the `maxRetryHours` of its receiver.',
-    action: 'Read the attempts, mend the endpoint, then redeliver or replay.',
+    action: 'Read the attempts, fix the endpoint, then redeliver or replay.',
   },
   test_failed: {
     meaning: 'The receiver did not answer the test event with a 2xx.',
-    action: 'Read the attempt, mend the receiver, and send another test event.',
+    action: 'Read the attempt, fix the receiver, and send another test event.',
   },
 } as const satisfies CodeTable;
 
