@@ -98,7 +98,8 @@ export function createApp(context: AppContext): Express {
   app.use(createDocumentRoutes(areOperatorsHere ? 'all' : 'customers', { kit, publicUrl: config.publicUrl }));
   app.use(ignoreConditions, createPageRoutes(), createHealth(context));
   const builtConsole = readBuiltFiles(CONSOLE_FOLDER);
-  app.use(createConsoleAssets(builtConsole), createConsoleRoutes(builtConsole, config.frameAncestors));
+  const { frameAncestors, brand } = config;
+  app.use(createConsoleAssets(builtConsole), createConsoleRoutes(builtConsole, { frameAncestors, brand }));
   app.use(
     CUSTOMER_ROUTES.map(({ path }) => path),
     createAllowOrigins(config.allowedOrigins),

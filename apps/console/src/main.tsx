@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { watchReader } from './api/last-stir.ts';
 import { createQueryClient } from './api/query-client.ts';
 import { refusal } from './access/refusal.ts';
+import { showAccent } from './texts/brand.ts';
 import { Console } from './shell/console.tsx';
 import { createLazy } from './ui/create-lazy.tsx';
 
@@ -13,6 +14,7 @@ const queryClient = createQueryClient((problem) => {
   // Operators sign in to the browser, which asks them again.
   if (!isAdmin) refusal.set(problem);
 });
+showAccent();
 watchReader();
 const root = document.getElementById('root');
 if (root) {

@@ -1,6 +1,7 @@
 import { DestinationEnv } from '@herald/egress/egress-env';
 import { IntegerText, ParsedText, Port, problemOf, readEnv, readItems } from '@herald/runtime/env/env';
 import { z } from 'zod';
+import { BrandText } from './console-brand.ts';
 import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operator-env.ts';
 import { withOneRedis } from './redis-env.ts';
 import { ProcessEnv, toProcessConfig, withLongerHistory } from './shared-env.ts';
@@ -61,6 +62,8 @@ export const ApiEnv = withBothCredentials(
       ).optional(),
       /** Origins whose pages may show the console in a frame. */
       CONSOLE_FRAME_ANCESTORS: FrameAncestors,
+      /** How the console of customers looks. */
+      CONSOLE_BRAND: BrandText,
       /** Origins whose pages may call what customers call. */
       API_ALLOWED_ORIGINS: AllowedOrigins,
       ...OperatorEnv.shape,
@@ -111,6 +114,8 @@ export function readApiConfig(env: NodeJS.ProcessEnv) {
     /** Undefined: links to the console are paths. */
     publicUrl: given.PUBLIC_URL,
     frameAncestors: given.CONSOLE_FRAME_ANCESTORS,
+    /** Undefined: the console shows itself as Herald. */
+    brand: given.CONSOLE_BRAND,
     allowedOrigins: given.API_ALLOWED_ORIGINS,
     /** Undefined: there are no operator pages. */
     operator: toOperatorConfig(given),

@@ -40,6 +40,7 @@ const VALUES: Readonly<Record<string, string | NodeJS.ProcessEnv>> = {
   ACTION_URL_TEMPLATE: 'https://app.example.com/tasks/{taskId}?version={actionVersion}#now',
   PUBLIC_URL: 'https://herald.example.com/hooks',
   CONSOLE_FRAME_ANCESTORS: 'https://app.example.com, https://*.example.com',
+  CONSOLE_BRAND: '{"name":"Acme","accent":"#0b5cad"}',
   API_ALLOWED_ORIGINS: 'https://app.example.com, http://localhost:3000',
   RATE_LIMIT: '20',
   WORKSPACE_PENDING_LIMIT: '1000',

@@ -104,6 +104,11 @@ export const VARIABLE_TEXTS = {
       what: 'Origins, separated by commas, whose pages may show [the console](console.md#in-a-page-of-yours) in a frame',
       usual: NOT_NEEDED,
     },
+    CONSOLE_BRAND: {
+      readBy: 'api',
+      what: 'JSON with the `name`, `logo`, `accent` and `support` link under which customers see [the console](console.md#your-own-look)',
+      usual: { without: 'Herald' },
+    },
     API_ALLOWED_ORIGINS: {
       readBy: 'api',
       what: 'Origins, separated by commas, whose pages may call the API [in a browser](integrating.md#6-let-the-customer-in)',

@@ -1,3 +1,5 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { Brand } from '@herald/config/console-brand';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
@@ -5,6 +7,7 @@ import { refuseOtherMethods } from '../http/create-router.ts';
 import { type ContentSecurityPolicy, createSecurityHeaders } from '../http/headers.ts';
 import { HttpFault } from '../http/problem.ts';
 import { atRoute } from '../http/request-state.ts';
+import { escapeHtml } from '../documents/pages.ts';
 
 /** A file under this path has a hash of its content in its name. */
 const ASSETS = '/console/assets';
@@ -45,8 +48,15 @@ export function createConsoleAssets(files: BuiltFiles | undefined): Router {
   return router;
 }
 
+export type ConsoleOptions = {
+  readonly frameAncestors: readonly string[];
+  /** Undefined: it shows itself as Herald. */
+  readonly brand: Brand | undefined;
+};
+
 /** `/console`, and everything below it. Mount it after its files. */
-export function createConsoleRoutes(files: BuiltFiles | undefined, frameAncestors: readonly string[]): Router {
+export function createConsoleRoutes(built: BuiltFiles | undefined, { frameAncestors, brand }: ConsoleOptions): Router {
+  const files = built && brand ? withBrand(built, brand) : built;
   const router = Router();
   router
     .route('/console{/*path}')
@@ -86,6 +96,19 @@ export function createAdminRoutes(files: BuiltFiles | undefined): Router {
     .get(...sendPage(files, []))
     .all(refuseOtherMethods('GET'));
   return router;
+}
+
+/** The page with the brand, for the program to read: the policy allows no script in it. */
+function withBrand(files: BuiltFiles, brand: Brand): BuiltFiles {
+  const page = files.get('/index.html');
+  if (!page) return files;
+  const html = page.bytes.identity.toString().replace(/<title>.*<\/title>/, () => {
+    const [title, content] = [brand.name, JSON.stringify(brand)].map(escapeHtml);
+    return `<title>${title}</title>\n    <meta name="herald-brand" content="${content}" />`;
+  });
+  const identity = Buffer.from(html);
+  const bytes = { identity, gzip: gzipSync(identity), br: brotliCompressSync(identity) };
+  return new Map([...files, ['/index.html', { ...page, bytes }]]);
 }
 
 /** The program reads the path itself, so every path gets the same page. */
