@@ -58,6 +58,7 @@ describeWithBrowser('every page, for everybody', () => {
     const ofReceiver = `/console/receivers/${registered.id}`;
     pages = [
       ['/console/receivers', '2 of 10 receivers', 'Add receiver'],
+      ['/console/deliveries?status=pending', 'There are no older ones.', 'Try all pending now…'],
       [ofReceiver, 'There are no older ones.', ...DIALOGS],
       [`/console/receivers/${silent.id}`, 'Gives no answer'],
       [`/console/deliveries/${failed}`, '503 Service Unavailable'],

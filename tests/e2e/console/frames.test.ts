@@ -38,7 +38,13 @@ describeWithBrowser('in a frame of another origin', () => {
   let origin: string;
   beforeAll(async () => {
     [friend, stranger, browser] = await Promise.all([startEmbedder(), startEmbedder(), startBrowser()]);
-    herald = await startHerald({ workers: 0, env: { ...OPERATOR_ENV, CONSOLE_FRAME_ANCESTORS: friend.origin } });
+    const CONSOLE_BRAND = JSON.stringify({
+      name: 'Acme <&> Söhne',
+      accent: '#0b5cad',
+      support: 'https://acme.example/',
+    });
+    const env = { ...OPERATOR_ENV, CONSOLE_FRAME_ANCESTORS: friend.origin, CONSOLE_BRAND };
+    herald = await startHerald({ workers: 0, env });
     origin = herald.apis[0]?.origin ?? '';
   });
   afterAll(async () => {
@@ -57,6 +63,12 @@ describeWithBrowser('in a frame of another origin', () => {
     const frame = await user.page.waitForFrame((each) => each.url() === `${origin}/console/receivers`);
     await frame.waitForSelector('::-p-text(No receiver yet)');
     await frame.waitForSelector('::-p-text(read-only link)');
+    // The platform's own look.
+    await frame.waitForSelector('.brand ::-p-text(Acme <&> Söhne)');
+    const accent = "getComputedStyle(document.documentElement).getPropertyValue('--accent')";
+    expect(await frame.evaluate(accent)).toContain('#0b5cad');
+    await frame.locator('::-p-aria([name="Help"][role="button"])').click();
+    await frame.waitForSelector('a[href="https://acme.example/"]');
     expect(user.errors).toEqual([]);
     expect([...user.requested].sort()).toEqual([origin, friend.origin].sort());
   });

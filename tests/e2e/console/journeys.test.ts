@@ -12,7 +12,7 @@ import type { WorkspaceClient } from '../../support/workspace-client.ts';
 
 import.meta.jest.setTimeout(90_000);
 
-const FINDER = 'Find a delivery, Task or receiver by its id';
+const FINDER = 'Find by id, host, description, event, error or status';
 const WAYS: readonly { way: Way }[] = [{ way: 'pointer' }, { way: 'keyboard' }];
 /** Both ways; in `npm test` one: half of the journeys go by keyboard. */
 const waysOf = (usual: Way) => sized<typeof WAYS>([{ way: usual }], WAYS);
@@ -94,7 +94,7 @@ describeWithBrowser('a customer with the console', () => {
       await using user = await openConsole(workspace, '/console', way);
       await user.sees('No receiver yet');
       expect(user.page.url()).toBe(`${origin}/console/receivers`);
-      await user.press('button', 'Add receiver');
+      await user.sees('Send it a test event', 'createExpressHandler');
       await user.type('URL', 'http://example.com/hook');
       await user.sees('The URL must start with https://.');
       await user.type('URL', 'https://10.0.0.1/hook');
@@ -115,7 +115,7 @@ describeWithBrowser('a customer with the console', () => {
       const secret = await readClipboard(user);
       expect(secret).toMatch(/^whsec_/);
       expect(shown).toContain(secret);
-      await user.press('button', 'Python');
+      await (await user.page.waitForSelector('dialog[open] ::-p-aria([name="Python"])'))?.click();
       await user.sees('hmac.compare_digest');
       await user.press('button', 'I have kept it');
       await user.seesNot(secret);
@@ -128,7 +128,10 @@ describeWithBrowser('a customer with the console', () => {
       expect(verify(request.rawBody, request.headers, secret)).toBe(true);
       expect(request.headers['x-service-event']).toBe('task.done');
       await user.page.keyboard.press('Escape');
-      await user.sees('Tested', ': 200; no event yet');
+      await user.sees('Tested', ': 200; no event yet', 'The next event of a Task comes by itself.');
+      await createDeliveryClient(workspace).emit();
+      await receiver.next();
+      await user.seesNot('On the way to the first event');
       await user.press('button', 'Add receiver');
       await user.type('URL', receiver.url);
       await user.sees('Another receiver has this URL.');
@@ -137,7 +140,7 @@ describeWithBrowser('a customer with the console', () => {
       await user.page.keyboard.press('Escape');
       await user.seesNot('Add a receiver');
       await user.press('link', new URL(receiver.url).host + '/hook');
-      await user.sees(': 200; no event yet', 'It takes what Herald sends.');
+      await user.sees('Healthy', 'The last delivery arrived');
       // The browser itself reports the url that was refused.
       expect(user.errors.splice(0)).toEqual([expect.stringContaining('422')]);
       expect(behaviorOf(user)).toEqual(quiet());
@@ -159,6 +162,11 @@ describeWithBrowser('a customer with the console', () => {
       'out of <b>order</b>',
       'sent, never shown',
     );
+    await user.page.emulateTimezone('Asia/Tokyo');
+    await user.press('button', 'Times in UTC');
+    await user.sees(' UTC');
+    await user.press('button', 'Times in UTC');
+    await user.sees('GMT+9');
     await user.press('button', 'Copy as curl');
     await user.sees('Copied the request as curl.');
     const curl = await readClipboard(user);
@@ -176,7 +184,16 @@ describeWithBrowser('a customer with the console', () => {
     const [left = '', ...chosen] = ids;
     mend();
     await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, way);
-    for (const id of chosen) await user.press('checkbox', `Select ${id}`);
+    await user.press('checkbox', 'Select all shown');
+    await user.sees('3 selected');
+    await user.press('button', 'Unselect');
+    // The newest is on top: with Shift, all between the two that are clicked.
+    await user.press('checkbox', `Select ${chosen[1]}`);
+    await user.page.keyboard.down('Shift');
+    await user.press('checkbox', `Select ${left}`);
+    await user.page.keyboard.up('Shift');
+    await user.sees('3 selected');
+    await user.press('checkbox', `Select ${left}`);
     await user.sees('2 selected');
     await user.press('button', 'Redeliver');
     await user.sees('2 deliveries get one more attempt now.');
@@ -195,7 +212,7 @@ describeWithBrowser('a customer with the console', () => {
       await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, way);
       const replay = async () => {
         await user.press('button', 'Replay');
-        await user.sees('Accepted since');
+        await user.sees('Accepted since', '3 deliveries will be sent.');
         // The one of the dialog.
         await user.page.waitForSelector('dialog[open]');
         if (way === 'pointer') await user.page.locator('dialog button[type=submit]').click();
@@ -216,7 +233,15 @@ describeWithBrowser('a customer with the console', () => {
           return;
         }
         const waiting = { code: 'workspace_full', detail: 'the workspace has too much pending' };
-        const body = JSON.stringify({ id: 'rpl_0', status: 'running', seen: 0, total: 3, replayed: 0, waiting });
+        const body = JSON.stringify({
+          id: 'rpl_0',
+          statuses: [],
+          status: 'running',
+          seen: 0,
+          total: 3,
+          replayed: 0,
+          waiting,
+        });
         void request.respond({ status: 200, contentType: 'application/json', body });
       });
       await replay();
@@ -350,7 +375,7 @@ describeWithBrowser('a customer with the console', () => {
     const [second = '', first = ''] = deliveries.map((delivery) => delivery.id);
     await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, 'keyboard');
     await user.sees('after dlv_');
-    await user.type(FINDER, (await client.read(first)).transitionId, 'searchbox');
+    await user.type(FINDER, (await client.read(first)).transitionId, 'combobox');
     await user.page.keyboard.press('Enter');
     await waitFor('the page of its Task', () => user.page.url().endsWith(task.id));
     await user.go(`/console/receivers/${registered.id}`);
@@ -381,6 +406,76 @@ describeWithBrowser('a customer with the console', () => {
     await user.sees('Next and previous row');
     await user.page.keyboard.press('Escape');
     await user.seesNot('Next and previous row');
+    expect(behaviorOf(user)).toEqual(quiet());
+  });
+
+  test.each(waysOf('keyboard'))(
+    'finds what failed at all receivers, by filters and by search, and sends all that match again ($way)',
+    async ({ way }) => {
+      const { workspace, registered, ids, client, mend } = await startFailing(2);
+      const other = await herald.startReceiver();
+      const healthy = await workspace.registerReceiver({ url: `${other.origin}/billing`, description: 'The ledger' });
+      const both = await client.emit({ callback: { url: other.url } });
+      await client.waitForStatus(both.to(healthy), 'delivered');
+      await client.waitForStatus(both.to(registered), 'failed');
+      await using user = await openConsole(workspace, '/console/receivers', way);
+      await user.press('link', 'Deliveries');
+      await user.sees('All deliveries', '/billing', 'The ledger', 'callback of the Task');
+      await user.choose('Last answer', '5xx');
+      await user.seesNot('callback of the Task');
+      expect(user.page.url()).toContain('http=5xx');
+      await user.type(FINDER, 'ledg', 'combobox');
+      await user.sees('receiver');
+      await user.page.keyboard.press('Enter');
+      await waitFor('the receiver', () => user.page.url().endsWith(`/console/receivers/${healthy.id}`));
+      await user.type(FINDER, 'every try', 'combobox');
+      await user.sees('Every try failed, schedule_exhausted');
+      await user.page.keyboard.press('Enter');
+      await waitFor('its filter', () => user.page.url().endsWith('/console/deliveries?error=schedule_exhausted'));
+      await user.sees('Every try failed');
+      mend();
+      await user.press('button', 'Redeliver all that match…');
+      await user.sees('3 deliveries to one receiver will be sent.');
+      if (way === 'pointer') await user.page.locator('dialog button[type=submit]').click();
+      else await user.page.keyboard.press('Enter');
+      await user.sees('Replay done', '3 deliveries are sent again');
+      for (const id of ids) await client.waitForStatus(id, 'delivered');
+      await user.type(FINDER, 'nothing like this', 'combobox');
+      await user.page.keyboard.press('Enter');
+      await user.sees('Nothing has this id, host');
+      expect(behaviorOf(user)).toEqual(quiet());
+    },
+  );
+
+  test('a second tab opens what is linked, one that waits goes on when a link opens, and all forget together', async () => {
+    const { workspace, ids } = await startFailing(1);
+    const path = `/console/deliveries/${ids[0]}`;
+    await using user = await startConsoleUser(browser);
+    await user.open(origin + path);
+    await user.sees('Come through your platform');
+    const answer = await workspace.request('POST', '/api/public/portal-links', { body: {} });
+    const link = `${origin}/console#token=${(answer.body as { token: string }).token}`;
+    const second = await user.page.browserContext().newPage();
+    await second.goto(link);
+    await user.sees('503 Service Unavailable');
+    expect(user.page.url()).toBe(origin + path);
+    const third = await user.page.browserContext().newPage();
+    await third.goto(origin + path);
+    const shows = async (page: typeof third, text: string) => {
+      await waitFor(`the tab to show ${text}`, async () =>
+        String(await page.evaluate('document.body.innerText')).includes(text),
+      );
+    };
+    await shows(third, '503 Service Unavailable');
+    expect(await third.evaluate('localStorage.length')).toBe(0);
+    await third.locator('::-p-aria([name="Sign out"][role="button"])').click();
+    for (const page of [third, second, user.page]) await shows(page, 'Open the console');
+    // The same tab goes to the platform and comes back: at the page that was wanted.
+    await user.open('about:blank');
+    await user.open(origin + path);
+    await user.sees('Come through your platform');
+    await user.open(link);
+    await user.sees('503 Service Unavailable');
     expect(behaviorOf(user)).toEqual(quiet());
   });
 

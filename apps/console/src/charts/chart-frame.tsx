@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { clockTime, exactTime } from '../time/time-text.ts';
+import { clockTime, dayText, exactTime } from '../time/time-text.ts';
 import { useElementWidth } from './use-element-width.ts';
 
 /** Room for the numbers of the axes. */
@@ -97,7 +97,6 @@ function tickText(at: string | undefined, times: readonly string[]): string {
   if (at === undefined) return '';
   const ms = Date.parse(at);
   const spanMs = Date.parse(times.at(-1) ?? at) - Date.parse(times[0] ?? at);
-  if (spanMs > 2 * DAY_MS)
-    return new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'short' }).format(ms);
+  if (spanMs > 2 * DAY_MS) return dayText(ms);
   return clockTime(ms).slice(0, 5);
 }

@@ -3,7 +3,12 @@ import { latencyText } from '../time/time-text.ts';
 import { ChartFrame } from './chart-frame.tsx';
 import { linePath, niceTop } from './scale.ts';
 
+/** So few are shown as points: a line through them would be hardly seen. */
+const FEW_POINTS = 40;
+
 type Bucket = { readonly at: string; readonly p50?: number | undefined; readonly high?: number | undefined };
+
+type Pick = (bucket: Bucket) => number | undefined;
 
 type LatencyChartProps = {
   readonly title: string;
@@ -38,16 +43,23 @@ export function LatencyChart({ title, buckets, highName }: LatencyChartProps) {
       describe={(index) => say(buckets[index] ?? { at: '' })}
     >
       {({ toX, stepX, toY }) => {
-        const place = (pick: (bucket: Bucket) => number | undefined) =>
-          linePath(
-            buckets.map(pick),
-            (index) => toX(index) + stepX / 2,
-            (value) => toY(value / top),
-          );
+        const x = (index: number) => toX(index) + stepX / 2;
+        const y = (value: number) => toY(value / top);
+        const line = (pick: Pick) => linePath(buckets.map(pick), x, y);
+        const points = (pick: Pick) =>
+          buckets.flatMap((bucket, index) => {
+            const value = pick(bucket);
+            return value === undefined ? [] : [{ x: x(index), y: y(value) }];
+          });
+        const [middle, high]: [Pick, Pick] = [({ p50 }) => p50, (bucket) => bucket.high];
+        const isSparse = points(middle).length <= FEW_POINTS;
         return (
           <>
-            <path class="line-high" d={place(({ high }) => high)} />
-            <path class="line-middle" d={place(({ p50 }) => p50)} />
+            <path class="line-high" d={line(high)} />
+            <path class="line-middle" d={line(middle)} />
+            {isSparse &&
+              points(high).map((at) => <rect class="point-high" x={at.x - 3} y={at.y - 3} width="6" height="6" />)}
+            {isSparse && points(middle).map((at) => <circle class="point-middle" cx={at.x} cy={at.y} r="2.5" />)}
           </>
         );
       }}

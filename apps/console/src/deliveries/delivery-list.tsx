@@ -1,9 +1,9 @@
-import { useCallback, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { Loaded } from '../ui/loaded.tsx';
-import { DeliveryTable } from './delivery-table.tsx';
+import { DeliveryTable, type Endpoints } from './delivery-table.tsx';
 import { HistoryAway } from './history-away.tsx';
 import { isFiltered, readFilter, writeFilter, type Filter } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
@@ -12,50 +12,74 @@ import { MoreRows } from './more-rows.tsx';
 import { useDeliveries, useHead } from './queries.ts';
 import { SelectionBar } from './selection-bar.tsx';
 
-/** A receiver's deliveries: filters, rows, what is new, and more of them. */
-export function DeliveryList({ receiver }: { readonly receiver: string }) {
+type DeliveryListProps = {
+  /** Absent: those of the workspace. */
+  readonly receiver?: string;
+  /** The receivers of the workspace, where all of its deliveries are shown. */
+  readonly endpoints?: Endpoints;
+  readonly choices?: readonly (readonly [id: string, title: string])[];
+  /** Begins to send again all that match the filter. */
+  readonly onRedeliverAll: (filter: Filter) => void;
+};
+
+/** Deliveries: filters, rows, what is new, and more of them. */
+export function DeliveryList({ receiver, endpoints, choices, onRedeliverAll }: DeliveryListProps) {
   const [query, setQuery] = useSearchParams();
   const filter = readFilter(query);
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const mayWrite = useMayWrite();
-  const toggle = useCallback((id: string) => {
-    setSelected((former) =>
-      former.has(id) ? new Set([...former].filter((each) => each !== id)) : new Set([...former, id]),
-    );
-  }, []);
-  const clear = () => {
-    setSelected(new Set());
-  };
   const onFilter = (chosen: Filter) => {
-    clear();
     setQuery((former) => writeFilter(chosen, former), { replace: true });
   };
+  const { title, tryAllNow, redeliverAll } = deliveryTexts;
   return (
-    <section aria-label={deliveryTexts.title}>
+    <section aria-label={title}>
       <div class="section-head">
-        <h2>{deliveryTexts.title}</h2>
-        <FilterBar filter={filter} onChange={onFilter} />
+        {receiver !== undefined && <h2>{title}</h2>}
+        <FilterBar filter={filter} receivers={choices} onChange={onFilter} />
+        {mayWrite && isFiltered(filter) && filter.event !== 'webhook.test' && (
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              onRedeliverAll(filter);
+            }}
+          >
+            {filter.status === 'pending' ? tryAllNow : redeliverAll}
+          </button>
+        )}
       </div>
-      {selected.size > 0 && <SelectionBar ids={[...selected]} onDone={clear} />}
       <Rows
         key={JSON.stringify(filter)}
         receiver={receiver}
         filter={filter}
-        selection={mayWrite ? { ids: selected, toggle } : undefined}
+        endpoints={endpoints}
+        mayWrite={mayWrite}
       />
     </section>
   );
 }
 
 type RowsProps = {
-  readonly receiver: string;
+  readonly receiver: string | undefined;
   readonly filter: Filter;
-  readonly selection: { readonly ids: ReadonlySet<string>; readonly toggle: (id: string) => void } | undefined;
+  readonly endpoints: Endpoints | undefined;
+  readonly mayWrite: boolean;
 };
 
-function Rows({ receiver, filter, selection }: RowsProps) {
+function Rows({ receiver, filter, endpoints, mayWrite }: RowsProps) {
   const pages = useDeliveries(receiver, filter);
   const head = useHead(receiver, filter);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const select = (ids: readonly string[], isSelected: boolean) => {
+    setSelected((former) => {
+      const next = new Set(former);
+      for (const id of ids) {
+        if (isSelected) next.add(id);
+        else next.delete(id);
+      }
+      return next;
+    });
+  };
   const { emptyTitle, empty, emptyFiltered, newOnes, noMore, title } = deliveryTexts;
   return (
     <Loaded of={pages}>
@@ -72,15 +96,37 @@ function Rows({ receiver, filter, selection }: RowsProps) {
             </div>
           );
         }
+        const left = shown.filter(({ id }) => !selected.has(id)).map(({ id }) => id);
         return (
           <>
+            {selected.size > 0 && (
+              <SelectionBar
+                ids={[...selected]}
+                onDone={() => {
+                  setSelected(new Set());
+                }}
+                onAll={
+                  left.length === 0
+                    ? undefined
+                    : () => {
+                        select(left, true);
+                      }
+                }
+              />
+            )}
             {rows.length > 0 && fresh.length > 0 && (
               <button type="button" class="new-rows" onClick={() => void pages.refetch()}>
                 ↑ {newOnes(fresh.length, isMore)}
               </button>
             )}
             <HistoryAway pages={data.pages} />
-            <DeliveryTable label={title} rows={shown} selection={selection} />
+            <DeliveryTable
+              label={title}
+              rows={shown}
+              endpoints={endpoints}
+              showsTask
+              selection={mayWrite ? { ids: selected, select } : undefined}
+            />
             {pages.hasNextPage ? (
               <MoreRows isLoading={pages.isFetchingNextPage} load={() => void pages.fetchNextPage()} />
             ) : (

@@ -9,7 +9,8 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Attempts } from './attempts.tsx';
 import { DeliverySummary } from './delivery-summary.tsx';
 import { EventName } from './event-name.tsx';
-import { useDelivery } from './queries.ts';
+import { Endpoint } from './delivery-table.tsx';
+import { useDelivery, useReceiverOf } from './queries.ts';
 import { RedeliverButton } from './redeliver-button.tsx';
 import { RequestView } from './request-view.tsx';
 import { StatusBadge } from './status-badge.tsx';
@@ -48,18 +49,13 @@ export function DeliveryPage({ id }: { readonly id: string }) {
 function Facts({ delivery }: { readonly delivery: Schemas['DeliveryWithAttempts'] }) {
   const { facts } = deliveryTexts;
   const { receiverId, taskId, transitionId, createdAt, settledAt } = delivery;
+  const receiver = useReceiverOf(receiverId).data;
   return (
     <dl class="facts">
       <div>
         <dt>{facts.endpoint}</dt>
         <dd>
-          {receiverId === null ? (
-            facts.callback
-          ) : (
-            <Link href={`/console/receivers/${receiverId}`} className="mono">
-              {receiverId}
-            </Link>
-          )}
+          <Endpoint id={receiverId} endpoints={receiver ? new Map([[receiver.id, receiver]]) : new Map()} />
         </dd>
       </div>
       {taskId !== null && (

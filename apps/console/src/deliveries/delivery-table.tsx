@@ -1,7 +1,10 @@
+import { useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { Code, wordsOf } from '../ui/code.tsx';
+import { ForeignText } from '../ui/foreign-text.tsx';
+import { Url } from '../ui/url.tsx';
 import { latencyText, relativeTime } from '../time/time-text.ts';
 import { Time } from '../ui/time.tsx';
 import { useNow } from '../ui/use-now.ts';
@@ -11,34 +14,71 @@ import { StatusBadge } from './status-badge.tsx';
 
 type Delivery = Schemas['Delivery'];
 
+/** The url and the description of receivers, by id. */
+export type Endpoints = ReadonlyMap<string, Pick<Schemas['Receiver'], 'url' | 'description'>>;
+
 type DeliveryTableProps = {
   readonly label: string;
   readonly rows: readonly Delivery[];
-  /** Of a Task: the endpoint instead of the Task. */
-  readonly showsEndpoint?: boolean;
+  /** Of several endpoints: what is known of them. Absent: all rows are of one, which is not shown. */
+  readonly endpoints?: Endpoints | undefined;
+  readonly showsTask?: boolean;
   /** Absent: rows can't be selected. */
-  readonly selection?: { readonly ids: ReadonlySet<string>; readonly toggle: (id: string) => void } | undefined;
+  readonly selection?:
+    | {
+        readonly ids: ReadonlySet<string>;
+        readonly select: (ids: readonly string[], isSelected: boolean) => void;
+      }
+    | undefined;
 };
 
 /** Deliveries, a row each. On a narrow screen a row takes two lines. */
-export function DeliveryTable({ label, rows, selection, showsEndpoint = false }: DeliveryTableProps) {
+export function DeliveryTable({ label, rows, selection, endpoints, showsTask = false }: DeliveryTableProps) {
   const { headings } = deliveryTexts;
+  const anchor = useRef<string>();
+  const all = rows.map(({ id }) => id);
+  /** With Shift, from the one that was clicked before up to this one. */
+  const pick = (id: string, isRange: boolean) => {
+    const to = all.indexOf(id);
+    const before = isRange && anchor.current !== undefined ? all.indexOf(anchor.current) : to;
+    const from = before < 0 ? to : before;
+    selection?.select(all.slice(Math.min(from, to), Math.max(from, to) + 1), !selection.ids.has(id));
+    anchor.current = id;
+  };
+  const isAll = selection !== undefined && all.every((id) => selection.ids.has(id));
   return (
-    <table class="rows deliveries" aria-label={label}>
+    <table class={endpoints ? 'rows deliveries with-endpoint' : 'rows deliveries'} aria-label={label}>
       <thead>
         <tr>
           {selection && (
             <th scope="col" class="col-select">
-              <span class="unseen">{headings.select}</span>
+              <input
+                type="checkbox"
+                aria-label={deliveryTexts.selectShown}
+                checked={isAll}
+                indeterminate={!isAll && all.some((id) => selection.ids.has(id))}
+                onChange={() => {
+                  selection.select(all, !isAll);
+                }}
+              />
             </th>
           )}
           <th scope="col" class="col-status">
             {headings.status}
           </th>
-          <th scope="col">{headings.event}</th>
-          <th scope="col" class="col-task">
-            {showsEndpoint ? headings.endpoint : headings.task}
+          <th scope="col" class="col-event">
+            {headings.event}
           </th>
+          {endpoints && (
+            <th scope="col" class="col-endpoint">
+              {headings.endpoint}
+            </th>
+          )}
+          {showsTask && (
+            <th scope="col" class="col-task">
+              {headings.task}
+            </th>
+          )}
           <th scope="col" class="col-time">
             {headings.accepted}
           </th>
@@ -62,8 +102,8 @@ export function DeliveryTable({ label, rows, selection, showsEndpoint = false }:
                   type="checkbox"
                   aria-label={deliveryTexts.select(delivery.id)}
                   checked={selection.ids.has(delivery.id)}
-                  onChange={() => {
-                    selection.toggle(delivery.id);
+                  onClick={({ shiftKey }) => {
+                    pick(delivery.id, shiftKey);
                   }}
                 />
               </td>
@@ -76,9 +116,16 @@ export function DeliveryTable({ label, rows, selection, showsEndpoint = false }:
                 <EventName event={delivery.event} sampleOf={delivery.sampleOf} />
               </Link>
             </td>
-            <td class="col-task">
-              {showsEndpoint ? <Endpoint id={delivery.receiverId} /> : <Task id={delivery.taskId} />}
-            </td>
+            {endpoints && (
+              <td class="col-endpoint">
+                <Endpoint id={delivery.receiverId} endpoints={endpoints} />
+              </td>
+            )}
+            {showsTask && (
+              <td class="col-task">
+                <Task id={delivery.taskId} />
+              </td>
+            )}
             <td class="col-time">
               <Time at={delivery.createdAt} />
             </td>
@@ -123,11 +170,18 @@ function Task({ id }: { readonly id: string | null }) {
   );
 }
 
-function Endpoint({ id }: { readonly id: string | null }) {
-  if (id === null) return <span>{deliveryTexts.facts.callback}</span>;
+/** Host, path and description; of a receiver that was removed, its id. */
+export function Endpoint({ id, endpoints }: { readonly id: string | null; readonly endpoints: Endpoints }) {
+  if (id === null) return <span class="quiet">{deliveryTexts.facts.callback}</span>;
+  const known = endpoints.get(id);
   return (
-    <Link href={`/console/receivers/${id}`} className="quiet-link mono" title={id}>
-      {shortId(id)}
+    <Link href={`/console/receivers/${id}`} className="quiet-link endpoint" title={id}>
+      {known ? <Url url={known.url} /> : <span class="mono">{shortId(id)}</span>}
+      {known && known.description !== '' && (
+        <span class="description">
+          <ForeignText text={known.description} />
+        </span>
+      )}
     </Link>
   );
 }

@@ -2,12 +2,18 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { announce } from '../ui/announce.tsx';
+import { Choice, ResultChoice } from './choice.tsx';
 import { FILTER_CHOICES, isFiltered, type Filter } from './filter.ts';
 
-type FilterBarProps = { readonly filter: Filter; readonly onChange: (filter: Filter) => void };
+type FilterBarProps = {
+  readonly filter: Filter;
+  /** Those to choose from, where all deliveries are shown. */
+  readonly receivers: readonly (readonly [id: string, title: string])[] | undefined;
+  readonly onChange: (filter: Filter) => void;
+};
 
-/** Chooses what of a receiver's deliveries is shown. */
-export function FilterBar({ filter, onChange }: FilterBarProps) {
+/** Chooses which deliveries are shown. */
+export function FilterBar({ filter, receivers, onChange }: FilterBarProps) {
   const { filters, statuses } = deliveryTexts;
   const { statuses: statusNames, events, ranges } = FILTER_CHOICES;
   /** Without a choice the field leaves the filter. */
@@ -26,6 +32,17 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
         }}
         options={statusNames.map((status) => [status, statuses[status]])}
       />
+      {receivers && (
+        <Choice
+          label={filters.receiver}
+          any={filters.anyReceiver}
+          value={filter.receiver}
+          onChoose={(value) => {
+            choose('receiver', value);
+          }}
+          options={receivers}
+        />
+      )}
       <Choice
         label={filters.event}
         any={filters.anyEvent}
@@ -34,6 +51,13 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
           choose('event', value);
         }}
         options={events.map((event) => [event, event])}
+      />
+      <ResultChoice
+        result={filter}
+        onChoose={(result) => {
+          const { error: _error, http: _http, ...others } = filter;
+          onChange({ ...others, ...result });
+        }}
       />
       <Choice
         label={filters.time}
@@ -63,32 +87,6 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
         </button>
       )}
     </div>
-  );
-}
-
-type ChoiceProps = {
-  readonly label: string;
-  readonly any: string;
-  readonly value: string | undefined;
-  readonly options: readonly (readonly [value: string, title: string])[];
-  readonly onChoose: (value: string) => void;
-};
-
-function Choice({ label, any, value = '', options, onChoose }: ChoiceProps) {
-  return (
-    <select
-      aria-label={label}
-      value={value}
-      class={value === '' ? undefined : 'is-set'}
-      onChange={({ currentTarget }) => {
-        onChoose(currentTarget.value);
-      }}
-    >
-      <option value="">{any}</option>
-      {options.map(([option, title]) => (
-        <option value={option}>{title}</option>
-      ))}
-    </select>
   );
 }
 

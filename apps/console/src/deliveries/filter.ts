@@ -1,35 +1,51 @@
+import { codeWords } from '../texts/code-words.ts';
+
 const STATUSES = ['pending', 'delivered', 'failed', 'canceled'] as const;
-const EVENTS = ['task.check_in', 'task.requires_action', 'task.done', 'task.canceled', 'webhook.test'] as const;
+export const TASK_EVENTS = ['task.check_in', 'task.requires_action', 'task.done', 'task.canceled'] as const;
+const EVENTS = [...TASK_EVENTS, 'webhook.test'] as const;
 const RANGES_MS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 
 export type Range = keyof typeof RANGES_MS;
 
-/** What of a receiver's deliveries is shown. It lives in the address. */
+/** What of the deliveries is shown. It lives in the address. */
 export type Filter = {
   readonly status?: (typeof STATUSES)[number];
   readonly event?: (typeof EVENTS)[number];
   readonly range?: Range;
+  /** The error of the last attempt, or the reason. */
+  readonly error?: string;
+  /** The status of the last answer, or a hundred of them: `5xx`. */
+  readonly http?: string;
   readonly task?: string;
+  /** Of all deliveries: only those to this receiver. */
+  readonly receiver?: string;
 };
+
+/** Whether it is a status of HTTP, or a hundred of them. */
+export const isHttp = (text: string): boolean => /^[1-9](?:\d\d|xx)$/.test(text);
 
 /** Reads a filter from a query; what means nothing is left out. */
 export function readFilter(query: URLSearchParams): Filter {
   const status = oneOf(STATUSES, query.get('status'));
   const event = oneOf(EVENTS, query.get('event'));
   const range = oneOf(Object.keys(RANGES_MS) as Range[], query.get('range'));
-  const task = query.get('task');
+  const error = oneOf(Object.keys(codeWords), query.get('error'));
+  const [http = '', task = '', receiver = ''] = ['http', 'task', 'receiver'].map((name) => query.get(name) ?? '');
   return {
     ...(status !== undefined && { status }),
     ...(event !== undefined && { event }),
     ...(range !== undefined && { range }),
-    ...(task !== null && /^task_[a-z0-9]+$/.test(task) && { task }),
+    ...(error !== undefined && { error }),
+    ...(isHttp(http) && { http }),
+    ...(/^task_[a-z0-9]+$/.test(task) && { task }),
+    ...(/^wh_[a-z0-9]+$/.test(receiver) && { receiver }),
   };
 }
 
 /** Writes a filter into a query and keeps what else is in it. */
 export function writeFilter(filter: Filter, query: URLSearchParams): URLSearchParams {
   const written = new URLSearchParams(query);
-  for (const name of ['status', 'event', 'range', 'task'] as const) {
+  for (const name of ['status', 'event', 'range', 'error', 'http', 'task', 'receiver'] as const) {
     const value = filter[name];
     if (value === undefined) written.delete(name);
     else written.set(name, value);
@@ -37,9 +53,15 @@ export function writeFilter(filter: Filter, query: URLSearchParams): URLSearchPa
   return written;
 }
 
+/** Since when deliveries of a range were accepted, as the API takes it. */
+export function sinceOf(range: Range | undefined, now: number): string | undefined {
+  return range === undefined ? undefined : new Date(now - RANGES_MS[range]).toISOString();
+}
+
 /** The parameters with which the API is asked. */
-export function toQuery({ range, task: _task, ...filter }: Filter, now: number) {
-  return { ...filter, ...(range !== undefined && { since: new Date(now - RANGES_MS[range]).toISOString() }) };
+export function toQuery({ range, task: _task, receiver: _receiver, http, ...filter }: Filter, now: number) {
+  const since = sinceOf(range, now);
+  return { ...filter, ...(http !== undefined && { httpStatus: http }), ...(since !== undefined && { since }) };
 }
 
 export const isFiltered = (filter: Filter): boolean => Object.keys(filter).length > 0;

@@ -8,7 +8,7 @@ import { useRedeliver } from './queries.ts';
 export function RedeliverButton({ delivery }: { readonly delivery: Pick<Schemas['Delivery'], 'id'> }) {
   const redeliver = useRedeliver();
   const start = async () => {
-    const [result] = await redeliver.mutateAsync([delivery.id]);
+    const [result] = await redeliver.mutateAsync({ ids: [delivery.id] });
     if (result?.status === 'fulfilled') announce(deliveryTexts.redelivered(1));
   };
   const refused = redeliver.data?.find((result) => result.status === 'rejected');

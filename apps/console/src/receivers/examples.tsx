@@ -14,12 +14,19 @@ export function Examples() {
   const [file, setFile] = useState<(typeof EXAMPLE_FILES)[number][0]>('express.mjs');
   const language = EXAMPLE_FILES.find(([name]) => name === file)?.[1] ?? '';
   const code = examples.get(file) ?? '';
+  const isOfKit = file === 'express.mjs';
   return (
     <div class="code-box examples">
       <div class="code-tools">
         <Tabs label={texts.language} value={file} options={EXAMPLE_FILES} onChange={setFile} />
         <Copy text={code} what={texts.example(language)} />
       </div>
+      {isOfKit && <p class="quiet">{texts.install}</p>}
+      <p>
+        <a href="/docs/receiving#verify" target="_blank" rel="noopener">
+          {texts.howTo}
+        </a>
+      </p>
       <pre tabIndex={0} aria-label={texts.example(language)}>
         {code}
       </pre>

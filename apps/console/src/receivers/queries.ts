@@ -1,16 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
+import { useReceivers } from '../deliveries/queries.ts';
 import { api } from '../api/client.ts';
 import { quietMs } from '../api/last-stir.ts';
 import { CHART_POLL_MS, judgeChartPace } from '../api/polling.ts';
 
 export type StatsWindow = '1h' | '24h' | '7d';
-
-export function useReceivers() {
-  return useQuery({
-    queryKey: ['receivers'],
-    queryFn: ({ signal }) => api.GET('/api/public/webhooks', { signal }),
-  });
-}
 
 /** The urls of the workspace's receivers, but for this one: a form warns of the same url twice. */
 export function useOtherUrls(id?: string): readonly string[] {

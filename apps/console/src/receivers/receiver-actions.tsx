@@ -4,18 +4,18 @@ import { receiverTexts } from '../texts/receiver-texts.ts';
 import { announce } from '../ui/announce.tsx';
 import { Problem } from '../ui/problem.tsx';
 import { useMayLock } from '../access/access.ts';
+import type { Filter } from '../deliveries/filter.ts';
 import { DisableDialog } from './disable-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import { LiftDialog, WithholdDialog } from './lock-dialogs.tsx';
 import { useChange } from './queries.ts';
 import { RemoveDialog } from './remove-dialog.tsx';
-import { ReplayDialog } from './replay-dialog.tsx';
 import { RotateDialog } from './rotate-dialog.tsx';
 import { TestDialog } from './test-dialog.tsx';
 
 type ReceiverActionsProps = {
   readonly receiver: Schemas['Receiver'];
-  readonly onReplay: (replayId: string) => void;
+  readonly onReplay: (filter: Filter) => void;
   readonly onRemoved: () => void;
 };
 
@@ -26,7 +26,7 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
   const isLocked = receiver.disabledReason === 'locked';
   const isPaused = receiver.pausedAt !== undefined;
   const mayLock = useMayLock();
-  const [open, setOpen] = useState<Exclude<keyof typeof texts, 'label' | 'enable'>>();
+  const [open, setOpen] = useState<Exclude<keyof typeof texts, 'label' | 'enable' | 'replay'>>();
   const close = () => {
     setOpen(undefined);
   };
@@ -62,7 +62,17 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
       {isLocked && mayLock && button('unlock', 'button button-main')}
       {isPaused && mayLock && button('resume', 'button button-main')}
       {!isLocked && button('test')}
-      {enabled && button('replay')}
+      {enabled && (
+        <button
+          type="button"
+          class="button"
+          onClick={() => {
+            onReplay({});
+          }}
+        >
+          {texts.replay}
+        </button>
+      )}
       {button('rotate')}
       {!isLocked && button('edit')}
       {enabled && button('disable')}
@@ -71,7 +81,6 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
       {button('remove', 'button button-bad')}
       {enable.error && <Problem error={enable.error} />}
       {open === 'test' && <TestDialog id={id} onClose={close} />}
-      {open === 'replay' && <ReplayDialog receiver={receiver} onClose={close} onStarted={onReplay} />}
       {open === 'rotate' && <RotateDialog id={id} onClose={close} />}
       {open === 'edit' && <EditDialog receiver={receiver} onClose={close} />}
       {open === 'disable' && <DisableDialog id={id} onClose={close} />}

@@ -2,6 +2,7 @@ import { judgeEndpointUrl } from '@herald/core/endpoints/judge-endpoint-url';
 import { useState } from 'preact/hooks';
 import { ApiProblem } from '../api/api-problem.ts';
 import type { Schemas } from '../api/client.ts';
+import { TASK_EVENTS } from '../deliveries/filter.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { texts } from '../texts/texts.ts';
 import { Field } from '../ui/field.tsx';
@@ -20,9 +21,6 @@ type EventName = Schemas['EventName'];
 export type ReceiverInput = { readonly url: string; readonly description: string; readonly events: EventName[] };
 export type ReceiverChange = ReceiverInput & AdvancedFieldsOfRequest;
 
-/** Receivers can subscribe to it, but only the test operation sends it, whatever they subscribe to. */
-const EVENTS: readonly EventName[] = ['task.check_in', 'task.requires_action', 'task.done', 'task.canceled'];
-
 type ReceiverFormProps = {
   readonly first: ReceiverInput;
   readonly firstAdvanced: AdvancedInput;
@@ -32,6 +30,8 @@ type ReceiverFormProps = {
   readonly onSubmit: (input: ReceiverChange) => void;
   /** The urls of the other receivers of the workspace. */
   readonly otherUrls: readonly string[];
+  /** It is not in a dialog of its own, and takes no focus. */
+  readonly isInPage?: boolean;
 };
 
 /** The fields of a receiver. The rules of the url are those of the service; what only it can know, it says itself. */
@@ -43,6 +43,7 @@ export function ReceiverForm({
   error,
   onSubmit,
   otherUrls,
+  isInPage = false,
 }: ReceiverFormProps) {
   const { form } = receiverTexts;
   const [typedUrl, setUrl] = useState(first.url);
@@ -83,7 +84,7 @@ export function ReceiverForm({
             inputMode="url"
             spellcheck={false}
             autocomplete="off"
-            autoFocus
+            autoFocus={!isInPage}
             placeholder="https://"
             value={typedUrl}
             onInput={({ currentTarget }) => {
@@ -122,7 +123,7 @@ export function ReceiverForm({
           />{' '}
           {form.allEvents}
         </label>
-        {EVENTS.map((name) => (
+        {TASK_EVENTS.map((name) => (
           <label class="check">
             <input
               type="checkbox"
@@ -132,7 +133,9 @@ export function ReceiverForm({
                 setEvents(new Set([...events].filter((each) => each !== name).concat(checked ? [name] : [])));
               }}
             />{' '}
-            <code>{name}</code>
+            <span>
+              <code>{name}</code> <span class="quiet">{form.meanings[name]}</span>
+            </span>
           </label>
         ))}
         {isTried && lacksEvents && (

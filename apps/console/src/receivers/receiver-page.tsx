@@ -1,9 +1,11 @@
-import { useLocation, useSearchParams } from 'wouter-preact';
+import { useLocation } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { useActivity } from '../api/activity.ts';
 import type { Schemas } from '../api/client.ts';
+import type { Filter } from '../deliveries/filter.ts';
 import { useHead } from '../deliveries/queries.ts';
 import { DeliveryList } from '../deliveries/delivery-list.tsx';
+import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Badge } from '../ui/badge.tsx';
 import { ForeignText } from '../ui/foreign-text.tsx';
@@ -16,7 +18,7 @@ import { Backlog, ReceiverFacts, Rotation } from './receiver-facts.tsx';
 import { useReceiver } from './queries.ts';
 import { Cause } from './cause.tsx';
 import { describeState, seenOf } from './receiver-state.ts';
-import { ReplayProgress } from './replay-progress.tsx';
+import { ReplayOfList } from './replay-of-list.tsx';
 import { StatsCharts } from './stats-charts.tsx';
 
 /** One receiver: how it does, what to do about it, and its deliveries. */
@@ -24,52 +26,40 @@ export function ReceiverPage({ id }: { readonly id: string }) {
   const asked = useReceiver(id);
   useActivity(id);
   const mayWrite = useMayWrite();
-  const [query, setQuery] = useSearchParams();
   const [, navigate] = useLocation();
-  const replay = query.get('replay');
-  const showReplay = (replayId: string | undefined) => {
-    setQuery(
-      (former) => {
-        const next = new URLSearchParams(former);
-        if (replayId === undefined) next.delete('replay');
-        else next.set('replay', replayId);
-        return next;
-      },
-      { replace: true },
-    );
-  };
   return (
     <Loaded of={asked}>
       {(receiver) => (
-        <>
-          <ReceiverHead receiver={receiver} />
-          {mayWrite && (
-            <ReceiverActions
-              receiver={receiver}
-              onReplay={showReplay}
-              onRemoved={() => {
-                navigate('/console/receivers');
-              }}
-            />
+        <ReplayOfList receivers={[receiver]}>
+          {(onRedeliverAll) => (
+            <>
+              <ReceiverHead receiver={receiver} onTryAll={mayWrite ? onRedeliverAll : undefined} />
+              {mayWrite && (
+                <ReceiverActions
+                  receiver={receiver}
+                  onReplay={onRedeliverAll}
+                  onRemoved={() => {
+                    navigate('/console/receivers');
+                  }}
+                />
+              )}
+              <StatsCharts receiver={id} />
+              <DeliveryList receiver={id} onRedeliverAll={onRedeliverAll} />
+            </>
           )}
-          {replay !== null && (
-            <ReplayProgress
-              id={replay}
-              mayStop={mayWrite}
-              onHide={() => {
-                showReplay(undefined);
-              }}
-            />
-          )}
-          <StatsCharts receiver={id} />
-          <DeliveryList receiver={id} />
-        </>
+        </ReplayOfList>
       )}
     </Loaded>
   );
 }
 
-function ReceiverHead({ receiver }: { readonly receiver: Schemas['Receiver'] }) {
+type ReceiverHeadProps = {
+  readonly receiver: Schemas['Receiver'];
+  /** Absent: he may not. */
+  readonly onTryAll: ((filter: Filter) => void) | undefined;
+};
+
+function ReceiverHead({ receiver, onTryAll }: ReceiverHeadProps) {
   const now = useNow();
   const { url, description, events, id } = receiver;
   const newest = useHead(id, {}).data?.deliveries ?? [];
@@ -95,10 +85,28 @@ function ReceiverHead({ receiver }: { readonly receiver: Schemas['Receiver'] }) 
           <Badge tone={tone}>{state}</Badge> {cause ? <Cause cause={cause} withAction /> : explanation}
         </p>
         {cause && <p>{explanation}</p>}
+        {onTryAll && mayTryAll(receiver) && (
+          <p>
+            <button
+              type="button"
+              class="button"
+              onClick={() => {
+                onTryAll({ status: 'pending' });
+              }}
+            >
+              {deliveryTexts.tryAllNow}
+            </button>
+          </p>
+        )}
       </div>
       <Rotation receiver={receiver} />
       <Backlog receiver={receiver} />
       <ReceiverFacts receiver={receiver} />
     </>
   );
+}
+
+/** Whether deliveries may wait for a next try that somebody wants now. */
+function mayTryAll({ enabled, pausedAt, health }: Schemas['Receiver']): boolean {
+  return enabled && pausedAt === undefined && (health.state !== 'healthy' || health.backlog > 0);
 }

@@ -2,10 +2,13 @@ import { useState } from 'preact/hooks';
 import { useMayWrite } from '../access/access.ts';
 import { useActivity } from '../api/activity.ts';
 import type { Schemas } from '../api/client.ts';
+import { useReceivers } from '../deliveries/queries.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Loaded } from '../ui/loaded.tsx';
-import { AddReceiver } from './add-receiver.tsx';
-import { useNewestDeliveries, useReceivers } from './queries.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { NewReceiverForm, Registered, useRegistration } from './add-receiver.tsx';
+import { FirstSteps, judgeSteps } from './first-steps.tsx';
+import { useNewestDeliveries } from './queries.ts';
 import { ReceiverRow } from './receiver-row.tsx';
 import { seenOf } from './receiver-state.ts';
 
@@ -15,49 +18,54 @@ const LIMIT = 10;
 export function ReceiversPage() {
   const receivers = useReceivers();
   useActivity();
-  const newest = useNewestDeliveries().data?.deliveries ?? [];
+  const deliveries = useNewestDeliveries();
+  const newest = deliveries.data?.deliveries ?? [];
   const mayWrite = useMayWrite();
+  const registration = useRegistration();
   const [isAdding, setAdding] = useState(false);
-  const addButton = mayWrite && (
-    <button
-      type="button"
-      class="button button-main"
-      disabled={(receivers.data?.webhooks.length ?? 0) >= LIMIT}
-      onClick={() => {
-        setAdding(true);
-      }}
-    >
-      {receiverTexts.add}
-    </button>
-  );
+  const known = { receivers: receivers.data?.webhooks ?? [], newest };
+  const isNew = deliveries.data !== undefined && !judgeSteps(known).isReal;
+  const count = known.receivers.length;
+  const close = () => {
+    setAdding(false);
+    registration.end();
+  };
   return (
     <>
       <header class="page-head">
         <div>
           <h1>{receiverTexts.title}</h1>
-          {receivers.data && <p class="quiet">{receiverTexts.limit(receivers.data.webhooks.length)}</p>}
+          {receivers.data && <p class="quiet">{receiverTexts.limit(count)}</p>}
         </div>
-        {addButton}
+        {mayWrite && count > 0 && (
+          <button
+            type="button"
+            class="button button-main"
+            disabled={count >= LIMIT}
+            onClick={() => {
+              setAdding(true);
+            }}
+          >
+            {receiverTexts.add}
+          </button>
+        )}
       </header>
       <Loaded of={receivers}>
-        {({ webhooks }) =>
-          webhooks.length === 0 ? (
-            <div class="empty">
-              <h2>{receiverTexts.emptyTitle}</h2>
-              <p>{receiverTexts.empty}</p>
-            </div>
-          ) : (
-            <ReceiverTable receivers={webhooks} newest={newest} />
-          )
-        }
+        {({ webhooks }) => (
+          <>
+            {(webhooks.length === 0 || isNew) && (
+              <FirstSteps {...known} registration={mayWrite ? registration : undefined} />
+            )}
+            {webhooks.length > 0 && <ReceiverTable receivers={webhooks} newest={newest} />}
+          </>
+        )}
       </Loaded>
-      {isAdding && (
-        <AddReceiver
-          onClose={() => {
-            setAdding(false);
-          }}
-        />
+      {isAdding && !registration.register.data && (
+        <Dialog title={receiverTexts.form.addTitle} onClose={close}>
+          <NewReceiverForm registration={registration} />
+        </Dialog>
       )}
+      {registration.register.data && <Registered registration={registration} onClose={close} />}
     </>
   );
 }

@@ -1,54 +1,132 @@
+import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { api, type Schemas } from '../api/client.ts';
 import { newIdempotencyKey } from '../api/idempotency-key.ts';
+import { serverNow } from '../api/server-clock.ts';
+import { Choice, ResultChoice, type Result } from '../deliveries/choice.tsx';
+import { sinceOf, TASK_EVENTS, type Filter } from '../deliveries/filter.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
+import { showsUtc } from '../time/zone.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { Problem } from '../ui/problem.tsx';
 import { useChange } from './queries.ts';
 import { fromLocalInput, judgeReplay, toLocalInput } from './replay-range.ts';
 
-const STATUSES = ['failed', 'canceled', 'delivered'] as const;
+const STATUSES = ['failed', 'canceled', 'delivered', 'pending'] as const;
 type Status = (typeof STATUSES)[number];
 const DAY_MS = 86_400_000;
+/** Nothing pending is older. */
+const OLDEST_MS = 14 * DAY_MS;
+const PAGE = 100;
+/** Deliveries that are counted before: each 20 of them cost a request of the key. */
+const COUNTED = 500;
+
+type Receiver = Schemas['Receiver'];
+/** What is asked for of each receiver. */
+type Asked = Omit<Schemas['RequestReplay'], 'status'> & { readonly status: readonly Status[] };
+type Count = { readonly id: string; readonly count: number; readonly isMore: boolean };
+
+/** How many deliveries of a receiver a replay would send, as far as it is worth the reading. */
+async function count({ id }: Receiver, { status: statuses, ...filter }: Asked, signal: AbortSignal): Promise<Count> {
+  let [found, looked] = [0, 0];
+  for (const status of statuses) {
+    let cursor: string | undefined;
+    do {
+      const query = { ...filter, status, limit: PAGE, ...(cursor !== undefined && { cursor }) };
+      const page = await api.GET('/api/public/webhooks/{id}/deliveries', { params: { path: { id }, query }, signal });
+      // Tests are never sent again; what waits for its turn, or has an attempt coming, needs none.
+      found += page.deliveries.filter(
+        ({ event, waitingFor, owedAttempts = 0, erasedAt }) =>
+          event !== 'webhook.test' && waitingFor === undefined && erasedAt === undefined && owedAttempts === 0,
+      ).length;
+      looked += PAGE;
+      if (page.nextCursor !== null && looked >= COUNTED) return { id, count: found, isMore: true };
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+  return { id, count: found, isMore: false };
+}
+
+function useCounts(receivers: readonly Receiver[], asked: Asked | undefined) {
+  return useQuery({
+    queryKey: ['count', receivers.map(({ id }) => id), asked],
+    queryFn: ({ signal }) =>
+      Promise.all(asked === undefined ? [] : receivers.map((receiver) => count(receiver, asked, signal))),
+    enabled: asked !== undefined,
+    refetchInterval: false,
+    staleTime: 10_000,
+  });
+}
 
 type ReplayDialogProps = {
-  readonly receiver: Schemas['Receiver'];
+  /** Those to which it may go: each gets a replay of its own. */
+  readonly receivers: readonly Receiver[];
+  /** What the dialog proposes at first. */
+  readonly filter: Filter;
   readonly onClose: () => void;
-  readonly onStarted: (replayId: string) => void;
+  readonly onStarted: (replayIds: readonly string[]) => void;
 };
 
-/** Starts a replay of a time range. */
-export function ReplayDialog({ receiver: { id }, onClose, onStarted }: ReplayDialogProps) {
+/** Starts a replay: of a time range, or of all that match a filter. It says before how many that are. */
+export function ReplayDialog({ receivers, filter, onClose, onStarted }: ReplayDialogProps) {
   const texts = receiverTexts.replay;
-  const [since, setSince] = useState(() => toLocalInput(Date.now() - DAY_MS));
+  const isPendingOnly = filter.status === 'pending';
+  const [since, setSince] = useState(() => {
+    const first = sinceOf(filter.range, serverNow());
+    if (first !== undefined) return toLocalInput(Date.parse(first));
+    return toLocalInput(Date.now() - (Object.keys(filter).length > 0 ? OLDEST_MS : DAY_MS));
+  });
   const [until, setUntil] = useState('');
-  const [statuses, setStatuses] = useState<readonly Status[]>(['failed', 'canceled']);
+  const [statuses, setStatuses] = useState<readonly Status[]>(
+    filter.status === undefined ? ['failed', 'canceled'] : [filter.status],
+  );
+  const [event, setEvent] = useState(filter.event === 'webhook.test' ? undefined : filter.event);
+  const [result, setResult] = useState<Result>(filter);
   const [key] = useState(newIdempotencyKey);
   const problem = judgeReplay(since, until, statuses);
+  const wanted = receivers.filter(({ id, enabled }) => enabled && (filter.receiver ?? id) === id);
+  const end = fromLocalInput(until);
+  const asked: Asked | undefined =
+    problem === undefined
+      ? {
+          since: fromLocalInput(since) ?? '',
+          status: statuses,
+          ...(end !== undefined && { until: end }),
+          ...(event !== undefined && { event }),
+          ...(result.error !== undefined && { error: result.error }),
+          ...(result.http !== undefined && { httpStatus: result.http }),
+        }
+      : undefined;
+  const counts = useCounts(wanted, asked);
+  const some = (counts.data ?? []).filter(({ count: found, isMore }) => found > 0 || isMore);
+  const total = some.reduce((sum, each) => sum + each.count, 0);
+  const isMore = some.some((each) => each.isMore);
+  // Whoever doesn't wait for the count gets what it would have counted.
+  const chosen = (counts.data === undefined ? wanted : some).map(({ id }) => id);
+  const mayStart = asked !== undefined && chosen.length > 0;
   const start = useChange(async () => {
-    const end = fromLocalInput(until);
-    const body = {
-      since: fromLocalInput(since) ?? '',
-      status: [...statuses],
-      ...(end !== undefined && { until: end }),
-    };
-    const params = { path: { id }, header: { 'Idempotency-Key': key } };
-    const replay = await api.POST('/api/public/webhooks/{id}/replay', { params, body });
-    onStarted(replay.id);
+    const started: string[] = [];
+    for (const id of chosen) {
+      const params = { path: { id }, header: { 'Idempotency-Key': `${key}${id.slice(-6)}` } };
+      const body = { since: '', ...asked, status: [...statuses] };
+      started.push((await api.POST('/api/public/webhooks/{id}/replay', { params, body })).id);
+      // What has begun is shown, even if the next one is refused.
+      onStarted(started);
+    }
     onClose();
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (problem === undefined) start.mutate(undefined);
+  const submit = (submitted: SubmitEvent) => {
+    submitted.preventDefault();
+    if (mayStart) start.mutate(undefined);
   };
   return (
-    <Dialog title={texts.title} onClose={onClose}>
+    <Dialog title={isPendingOnly ? texts.pendingTitle : texts.title} onClose={onClose}>
       <form onSubmit={submit}>
-        <p>{texts.intro}</p>
+        <p>{statuses.includes('pending') ? texts.introPending : texts.intro}</p>
         <div class="pair">
-          <Field label={texts.since}>
+          <Field label={texts.since} hint={showsUtc.get() ? texts.inUtc : texts.inZone}>
             {(ids) => (
               <input
                 {...ids}
@@ -89,15 +167,36 @@ export function ReplayDialog({ receiver: { id }, onClose, onStarted }: ReplayDia
             </label>
           ))}
         </fieldset>
+        <div class="pair">
+          <Choice
+            label={deliveryTexts.filters.event}
+            any={deliveryTexts.filters.anyEvent}
+            value={event}
+            options={TASK_EVENTS.map((name) => [name, name])}
+            onChoose={(name) => {
+              setEvent(TASK_EVENTS.find((each) => each === name));
+            }}
+          />
+          <ResultChoice result={result} onChoose={setResult} />
+        </div>
         {problem !== undefined && (
           <p class="hint hint-bad" role="alert">
             {problem}
           </p>
         )}
+        <p class="count" role="status">
+          {problem !== undefined
+            ? ''
+            : counts.data === undefined
+              ? texts.counting
+              : texts.count(total, isMore, receivers.length > 1 ? some.length : undefined)}
+          {wanted.length < receivers.length && filter.receiver === undefined && ` ${texts.leavesOut}`}
+        </p>
+        {counts.error && <Problem error={counts.error} />}
         {start.error && <Problem error={start.error} />}
         <footer class="dialog-foot">
-          <button type="submit" class="button button-main" disabled={problem !== undefined || start.isPending}>
-            {texts.submit}
+          <button type="submit" class="button button-main" disabled={!mayStart || start.isPending}>
+            {isPendingOnly ? texts.submitPending : texts.submit}
           </button>
         </footer>
       </form>

@@ -3,31 +3,43 @@ import { api, type Schemas } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Problem } from '../ui/problem.tsx';
+import { Url } from '../ui/url.tsx';
 
 /** A replay moves faster than anything else on the page. */
 const POLL_MS = 1_000;
 
 const SETTLE_POLL_MS = 2_000;
+const PAGE = 100;
 
-/** Whether deliveries of the time range of a replay that has ended are still pending. Undefined: not known yet. */
+/** Whether deliveries of a replay that has ended are still to be sent. Undefined: not known yet. */
 function useIsPending(replay: Schemas['Replay'] | undefined) {
+  const isOfPending = replay?.statuses.includes('pending') ?? false;
   const query = useQuery({
     queryKey: ['replay-rest', replay?.id],
-    queryFn: ({ signal }) => {
-      const { receiverId = '', since = '', until = '' } = replay ?? {};
-      const params = { path: { id: receiverId }, query: { status: 'pending', since, until, limit: 1 } } as const;
-      return api.GET('/api/public/webhooks/{id}/deliveries', { params, signal });
+    queryFn: async ({ signal }) => {
+      const { receiverId = '', since = '', until = '', event } = replay ?? {};
+      const range = { status: 'pending', since, until, ...(event !== undefined && { event }) } as const;
+      const params = { path: { id: receiverId }, query: { ...range, limit: isOfPending ? PAGE : 1 } };
+      const { deliveries } = await api.GET('/api/public/webhooks/{id}/deliveries', { params, signal });
+      // What was pending stays so where the attempt fails.
+      return deliveries.some(({ owedAttempts = 0 }) => !isOfPending || owedAttempts > 0);
     },
     enabled: replay?.status === 'done',
-    refetchInterval: ({ state }) => (state.data?.deliveries.length === 0 ? false : SETTLE_POLL_MS),
+    refetchInterval: ({ state }) => (state.data === false ? false : SETTLE_POLL_MS),
   });
-  return query.data && query.data.deliveries.length > 0;
+  return query.data;
 }
 
-type ReplayProgressProps = { readonly id: string; readonly mayStop: boolean; readonly onHide: () => void };
+type ReplayProgressProps = {
+  readonly id: string;
+  /** Where there are several, it says to which it goes. */
+  readonly receivers: readonly Pick<Schemas['Receiver'], 'id' | 'url'>[];
+  readonly mayStop: boolean;
+  readonly onHide: () => void;
+};
 
 /** How far a replay is, and its end. */
-export function ReplayProgress({ id, mayStop, onHide }: ReplayProgressProps) {
+export function ReplayProgress({ id, receivers, mayStop, onHide }: ReplayProgressProps) {
   const texts = receiverTexts.replay;
   const queries = useQueryClient();
   const asked = useQuery({
@@ -45,10 +57,13 @@ export function ReplayProgress({ id, mayStop, onHide }: ReplayProgressProps) {
   return (
     <section class="replay" aria-label={texts.title}>
       <Loaded of={asked}>
-        {({ status, seen, total, replayed, waiting }) => (
+        {({ status, seen, total, replayed, waiting, receiverId }) => (
           <>
             <div class="replay-head">
               <strong>{status === 'done' && isPending !== false ? texts.queued : texts[status]}</strong>
+              {receivers.length > 1 && (
+                <Url url={receivers.find((each) => each.id === receiverId)?.url ?? receiverId} />
+              )}
               <span class="quiet">
                 {texts.progress(seen, total)}; {texts.replayed(replayed)}
               </span>

@@ -1,14 +1,15 @@
+import { showsUtc } from '../time/zone.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 
-/** What an input of the type `datetime-local` holds for a time, in the reader's zone. */
+/** What an input of the type `datetime-local` holds for a time, in the chosen zone. */
 export function toLocalInput(ms: number): string {
-  const date = new Date(ms);
-  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  const offsetMs = showsUtc.get() ? 0 : new Date(ms).getTimezoneOffset() * 60_000;
+  return new Date(ms - offsetMs).toISOString().slice(0, 16);
 }
 
 /** The time of such an input; undefined while it is empty. */
 export function fromLocalInput(text: string): string | undefined {
-  const ms = text === '' ? NaN : new Date(text).getTime();
+  const ms = text === '' ? NaN : new Date(showsUtc.get() ? `${text}Z` : text).getTime();
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }
 

@@ -23,6 +23,28 @@ test('the token of a link leaves the address for the storage of the tab', () => 
   expect(addresses).toEqual(['/console/receivers?status=failed']);
 });
 
+test('who had to sign in first arrives at the page that he wanted, once, unless the link says more', () => {
+  const items = new Map<string, string>();
+  const addresses: string[] = [];
+  const open = (pathname: string, hash: string, search = '') =>
+    createTokenKeeper({
+      storage: {
+        getItem: (name) => items.get(name) ?? null,
+        setItem: (name, value) => void items.set(name, value),
+        removeItem: (name) => void items.delete(name),
+      },
+      location: { hash, pathname, search },
+      history: { replaceState: (_state, _title, address) => addresses.push(String(address)) },
+    });
+  open('/console/deliveries', '', '?status=failed').want();
+  open('/console', '').want();
+  open('/console', '#token=hrlp_a').takeFromAddress();
+  open('/console', '#token=hrlp_a').takeFromAddress();
+  open('/console/tasks/task_1', '').want();
+  open('/console/deliveries/dlv_1', '#token=hrlp_a').takeFromAddress();
+  expect(addresses).toEqual(['/console/deliveries?status=failed', '/console', '/console/deliveries/dlv_1']);
+});
+
 test('without one, that of the tab stays', () => {
   const { keeper, addresses } = startTab('#content', 'hrlp_old');
   expect(keeper.takeFromAddress()).toBe(false);

@@ -6,7 +6,11 @@ export type TokenPlace = {
 };
 
 const KEY = 'herald.token';
+/** The page that somebody wanted who had to sign in first. */
+const WANTED = 'herald.wanted';
 const TOKEN = /^hrl[a-z]_[\x21-\x7e]+$/;
+/** Where a link of the platform leads, unless it says more. */
+const FIRST_PAGE = /^\/console(?:\/receivers)?\/?$/;
 
 /** Whether the text may be an API key or the token of a link. */
 export function isToken(text: string): boolean {
@@ -29,16 +33,25 @@ export function createTokenKeeper({ storage, location, history }: TokenPlace) {
   return {
     get: () => token,
     set,
-    /** Takes the token out of the address, if there is one. Returns whether there was. */
+    /** Remembers this page for a link that opens in this tab. */
+    want() {
+      if (FIRST_PAGE.test(location.pathname)) return;
+      readQuietly(() => storage?.setItem(WANTED, location.pathname + location.search));
+    },
+    /** Takes the token out of the address, if there is one, and goes to the page that was wanted. Returns whether there was. */
     takeFromAddress(): boolean {
       const given = new URLSearchParams(location.hash.slice(1)).get('token');
       if (given === null) return false;
-      history.replaceState(null, '', location.pathname + location.search);
+      const wanted = readQuietly(() => storage?.getItem(WANTED)) ?? undefined;
+      readQuietly(() => storage?.removeItem(WANTED));
+      const here = location.pathname + location.search;
+      history.replaceState(null, '', wanted !== undefined && FIRST_PAGE.test(location.pathname) ? wanted : here);
       set(given);
       return true;
     },
   };
 }
+export type TokenKeeper = ReturnType<typeof createTokenKeeper>;
 
 /** Frames without a right to storage throw at every touch of it. */
 function readQuietly<T>(touch: () => T): T | undefined {

@@ -2,11 +2,12 @@ import { useQueryClient } from '@tanstack/preact-query';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, Redirect, Route, Switch } from 'wouter-preact';
 import { DeliveryPage } from '../deliveries/delivery-page.tsx';
+import { DeliveriesPage } from '../receivers/deliveries-page.tsx';
 import { ReceiverPage } from '../receivers/receiver-page.tsx';
 import { ReceiversPage } from '../receivers/receivers-page.tsx';
 import { useAccess } from '../access/access.ts';
 import { refusal } from '../access/refusal.ts';
-import { session } from '../session/session.ts';
+import { session, tabs } from '../session/session.ts';
 import { useStore } from '../state/create-store.ts';
 import { TaskPage } from '../tasks/task-page.tsx';
 import { texts } from '../texts/texts.ts';
@@ -20,6 +21,7 @@ const VerifyPage = createLazy(() => import('../verify/verify-page.tsx').then((mo
 
 const LINKS = [
   ['/console/receivers', texts.receivers],
+  ['/console/deliveries', texts.deliveries],
   ['/console/verify', texts.verify],
 ] as const;
 
@@ -34,28 +36,40 @@ export function Console() {
     refusal.set(undefined);
     setToken(value);
   };
+  /** What somebody brings into this tab opens those that wait, too. */
+  const bring = (value: string) => {
+    use(value);
+    tabs.offer(value);
+  };
   useEffect(() => {
     // A new link may be opened in the same tab.
     const onHash = () => {
-      if (session.takeFromAddress()) use(session.get());
+      if (session.takeFromAddress()) bring(session.get() ?? '');
     };
     window.addEventListener('hashchange', onHash);
+    // Or in another one: it opens a tab that has none, or whose own has ended.
+    const stopListening = tabs.listen((offered) => {
+      if (offered === undefined || session.get() === undefined || refusal.get() !== undefined) use(offered);
+    });
     return () => {
       window.removeEventListener('hashchange', onHash);
+      stopListening();
     };
   });
   if (token === undefined || refused !== undefined) {
-    return <SignIn refused={refused} wasLink={token?.startsWith('hrlp_') === true} onToken={use} />;
+    return <SignIn refused={refused} wasLink={token?.startsWith('hrlp_') === true} onToken={bring} />;
   }
   return (
     <Shell
       home="/console/receivers"
       links={LINKS}
+      docs="/docs/receiving"
       aside={
         <>
           <Finder />
           <WhoseConsole
             onSignOut={() => {
+              tabs.forget(token);
               use(undefined);
             }}
           />
@@ -68,6 +82,9 @@ export function Console() {
         </Route>
         <Route path="/console/receivers">
           <ReceiversPage />
+        </Route>
+        <Route path="/console/deliveries">
+          <DeliveriesPage />
         </Route>
         <Route path="/console/receivers/:id">{({ id }) => <ReceiverPage key={id} id={id} />}</Route>
         <Route path="/console/deliveries/:id">{({ id }) => <DeliveryPage key={id} id={id} />}</Route>

@@ -1,36 +1,65 @@
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import { api } from '../api/client.ts';
+import { useReceivers } from '../deliveries/queries.ts';
 import { texts } from '../texts/texts.ts';
 import { announce } from '../ui/announce.tsx';
-import { api } from '../api/client.ts';
-import { findPage, isTransition, pageOfTransition } from './find-by-id.ts';
+import { ForeignText } from '../ui/foreign-text.tsx';
+import { findPlaces, isTransition, pageOfTransition } from './find-by-id.ts';
 
 async function askForPage(transitionId: string): Promise<string | undefined> {
   const asked = api.GET('/api/public/deliveries', { params: { query: { transitionId, limit: 1 } } });
   return pageOfTransition((await asked).deliveries);
 }
 
-/** Leads from an id to its page. */
+/** Leads from an id, a host, a description, an event, an error or a status to its page. Arrows choose among several. */
 export function Finder() {
   const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const [isOpen, setOpen] = useState(false);
+  const listId = useId();
   const [, navigate] = useLocation();
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    const asks = isTransition(text);
-    const page = asks ? await askForPage(text.trim()).catch(() => undefined) : findPage(text);
-    if (page === undefined) {
-      announce(asks ? texts.noTransition : texts.notAnId);
-      return;
-    }
+  const found = findPlaces(text, useReceivers().data?.webhooks ?? []);
+  const isShown = isOpen && found.length > 0;
+  const go = (page: string) => {
     setText('');
+    setOpen(false);
     navigate(page);
     // So that the next key is for the page.
     document.getElementById('content')?.focus();
   };
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const asks = isTransition(text);
+    const page = asks ? await askForPage(text.trim()).catch(() => undefined) : found[chosen]?.page;
+    if (page === undefined) announce(asks ? texts.noTransition : texts.notFoundAnything);
+    else go(page);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Escape' && isShown) setOpen(false);
+    else if (step !== undefined && found.length > 0) {
+      setOpen(true);
+      setChosen((chosen + step + found.length) % found.length);
+    } else return;
+    event.preventDefault();
+  };
   return (
-    <form class="finder" role="search" onSubmit={(event) => void submit(event)}>
+    <form
+      class="finder"
+      role="search"
+      onSubmit={(event) => void submit(event)}
+      onFocusOut={({ currentTarget, relatedTarget }) => {
+        if (!(relatedTarget instanceof Node) || !currentTarget.contains(relatedTarget)) setOpen(false);
+      }}
+    >
       <input
-        type="search"
+        type="text"
+        role="combobox"
+        aria-expanded={isShown}
+        aria-controls={listId}
+        aria-autocomplete="list"
+        aria-activedescendant={isShown ? `${listId}-${chosen}` : undefined}
         data-finder
         class="mono"
         aria-label={texts.findLabel}
@@ -40,9 +69,28 @@ export function Finder() {
         value={text}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);
+          setChosen(0);
+          setOpen(true);
         }}
+        onKeyDown={onKey}
       />
       <kbd aria-hidden="true">/</kbd>
+      <ul id={listId} role="listbox" aria-label={texts.found} hidden={!isShown}>
+        {found.map(({ page, title, kind }, index) => (
+          <li
+            id={`${listId}-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            // A click would first take the focus away, which closes the list.
+            onMouseDown={(event) => {
+              event.preventDefault();
+              go(page);
+            }}
+          >
+            <ForeignText text={title} /> <span class="quiet">{kind}</span>
+          </li>
+        ))}
+      </ul>
     </form>
   );
 }

@@ -1,3 +1,4 @@
+import { brand } from '../texts/brand.ts';
 import { texts } from '../texts/texts.ts';
 import { Dialog } from '../ui/dialog.tsx';
 
@@ -15,6 +16,19 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
           </div>
         ))}
       </dl>
+      <p>
+        <a href="/docs/receiving" target="_blank" rel="noopener">
+          {texts.receivingDocs}
+        </a>
+        {brand?.support !== undefined && (
+          <>
+            {' · '}
+            <a href={brand.support} target="_blank" rel="noopener">
+              {texts.support(brand.name)}
+            </a>
+          </>
+        )}
+      </p>
     </Dialog>
   );
 }

@@ -1,6 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { session } from '../session/session.ts';
 import { isToken } from '../session/token.ts';
-import { signInTexts } from '../texts/texts.ts';
+import { brand } from '../texts/brand.ts';
+import { signInTexts, texts } from '../texts/texts.ts';
 import { Field } from '../ui/field.tsx';
 import type { ApiProblem } from '../api/api-problem.ts';
 
@@ -16,6 +18,9 @@ type SignInProps = {
 export function SignIn({ refused, wasLink, onToken }: SignInProps) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    session.want();
+  }, []);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (isToken(text.trim())) onToken(text.trim());
@@ -25,6 +30,14 @@ export function SignIn({ refused, wasLink, onToken }: SignInProps) {
     <main class="sign-in" id="content">
       <h1>{refused ? (wasLink ? signInTexts.endedTitle : signInTexts.refusedTitle) : signInTexts.title}</h1>
       {refused && wasLink ? <p>{signInTexts.ended}</p> : <p>{signInTexts.intro}</p>}
+      {!refused && <p>{signInTexts.arrives}</p>}
+      {brand?.support !== undefined && (
+        <p>
+          <a href={brand.support} target="_blank" rel="noopener">
+            {texts.support(brand.name)}
+          </a>
+        </p>
+      )}
       {refused && <p class="quiet">{refused.message}</p>}
       <form onSubmit={submit}>
         <Field label={signInTexts.label} hint={signInTexts.hint} problem={problem}>

@@ -3,6 +3,7 @@ import { useActivity } from '../api/activity.ts';
 import { api } from '../api/client.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { EventName } from '../deliveries/event-name.tsx';
+import { useEndpoints } from '../deliveries/queries.ts';
 import { HistoryAway } from '../deliveries/history-away.tsx';
 import { MoreRows } from '../deliveries/more-rows.tsx';
 import { taskTexts } from '../texts/task-texts.ts';
@@ -27,6 +28,7 @@ function useTaskDeliveries(id: string) {
 /** A Task: each transition, the newest first, with every delivery of it. */
 export function TaskPage({ id }: { readonly id: string }) {
   const pages = useTaskDeliveries(id);
+  const endpoints = useEndpoints();
   useActivity();
   return (
     <>
@@ -58,7 +60,11 @@ export function TaskPage({ id }: { readonly id: string }) {
                       <ExactTime at={first.createdAt} />
                     </small>
                   </h2>
-                  <DeliveryTable label={taskTexts.deliveriesOf(first.event)} rows={[first, ...others]} showsEndpoint />
+                  <DeliveryTable
+                    label={taskTexts.deliveriesOf(first.event)}
+                    rows={[first, ...others]}
+                    endpoints={endpoints}
+                  />
                 </section>
               ))}
               {pages.hasNextPage && (

@@ -9,6 +9,7 @@ export const chartTexts = {
     `Attempts over time: ${delivered} delivered and ${failed} failed in all.`,
   latencyLabel: (title: string, last: string) => `${title} over time. Last: ${last}.`,
   nothing: 'nothing was delivered',
+  noAttempt: 'No attempt was made in this time.',
   noLatency: 'Nothing was delivered in this time.',
   window: 'Time range',
   windows: { '1h': '1 hour', '24h': '24 hours', '7d': '7 days' },

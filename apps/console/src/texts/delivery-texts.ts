@@ -1,8 +1,8 @@
 /** What the pages about deliveries say. */
 export const deliveryTexts = {
   title: 'Deliveries',
+  allTitle: 'All deliveries',
   headings: {
-    select: 'Select',
     status: 'Status',
     event: 'Event',
     task: 'Task',
@@ -18,6 +18,15 @@ export const deliveryTexts = {
     status: 'Status',
     event: 'Event',
     time: 'Time',
+    receiver: 'Receiver',
+    anyReceiver: 'Any receiver',
+    result: 'Last answer',
+    anyResult: 'Any answer',
+    answered: 'Answered with',
+    unanswered: 'No answer, or not sent',
+    answer: (status: string) =>
+      ({ '2xx': '2xx, success', '3xx': '3xx, redirect', '4xx': '4xx, refused', '5xx': '5xx, failure' })[status] ??
+      status,
     search: 'Task or delivery id',
     anyStatus: 'Any status',
     anyEvent: 'Any event',
@@ -41,6 +50,13 @@ export const deliveryTexts = {
   noMore: 'There are no older ones.',
   historyAway: 'The history cannot be reached now. Older deliveries may be missing here.',
   selected: (count: number) => (count === 1 ? '1 selected' : `${count} selected`),
+  selection: 'Selected deliveries',
+  selectShown: 'Select all shown',
+  unselect: 'Unselect',
+  askedFor: (count: number, total: number) => `Asked for ${count} of ${total}`,
+  stop: 'Stop',
+  redeliverAll: 'Redeliver all that match…',
+  tryAllNow: 'Try all pending now…',
   select: (id: string) => `Select ${id}`,
   redeliverMany: 'Redeliver',
   redelivered: (count: number) =>

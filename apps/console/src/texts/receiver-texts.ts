@@ -18,8 +18,18 @@ function whatWaits(backlog: number): string {
 export const receiverTexts = {
   title: 'Receivers',
   add: 'Add receiver',
-  emptyTitle: 'No receiver yet',
   empty: 'A receiver is a URL of yours. Herald sends it a signed POST request for every event that you choose.',
+  steps: {
+    title: 'No receiver yet: three steps to the first event',
+    goesOn: 'On the way to the first event',
+    done: '(done)',
+    add: 'Add a receiver',
+    test: 'Send it a test event',
+    real: 'See a real event arrive',
+    readOnly: 'This link may only look. Whoever may change something adds the receiver.',
+    testHint: 'It is signed like a real one, and you see at once what your receiver answered.',
+    realHint: 'The next event of a Task comes by itself. It stands under Deliveries as soon as it is there.',
+  },
   limit: (count: number) => `${count} of 10 receivers${count >= 10 ? '. Remove one to add another' : ''}`,
   headings: {
     receiver: 'Receiver',
@@ -85,6 +95,12 @@ export const receiverTexts = {
     descriptionHint: 'For people. Optional.',
     events: 'Events',
     allEvents: 'All events, also those that come later',
+    meanings: {
+      'task.check_in': 'a Task reached a checkpoint',
+      'task.requires_action': 'a Task needs an approval or a decision',
+      'task.done': 'a Task is done',
+      'task.canceled': 'a Task was canceled',
+    },
     chooseOne: 'Choose at least one event, or all.',
     submit: 'Add receiver',
     newUrl: 'A new URL forgets the failures of the old one.',
@@ -130,6 +146,8 @@ export const receiverTexts = {
       'The receiver was registered by an earlier request, whose answer had the secret. Rotate the secret to get a new one.',
     verify: 'Verify deliveries with it',
     verifyHint: 'A whole receiver to copy. It checks both signatures over the raw body, and ignores repeats.',
+    install: 'It needs the kit for Node, which this service has as a file.',
+    howTo: 'How to install and run it',
     language: 'Language',
     example: (language: string) => `the receiver in ${language}`,
     done: 'I have kept it',
@@ -224,8 +242,19 @@ export const receiverTexts = {
   },
   replay: {
     title: 'Replay deliveries',
-    intro:
-      'Sends the deliveries of a time range again, with the same bytes under the same ids. They queue behind live ones.',
+    pendingTitle: 'Try all pending now',
+    intro: 'Sends deliveries again, with the same bytes under the same ids. They queue behind live ones.',
+    introPending:
+      'What is pending gets one more attempt now, beside its schedule: a failure leaves its next try as it is. They queue behind live ones, and what waits for its turn in a Task stays.',
+    inZone: 'In your time zone.',
+    inUtc: 'In UTC.',
+    counting: 'Counting…',
+    count: (count: number, isMore: boolean, receivers: number | undefined) =>
+      count === 0 && !isMore
+        ? 'None matches.'
+        : `${isMore ? 'More than ' : ''}${count === 1 ? 'one delivery' : `${count} deliveries`}${receivers === undefined ? '' : ` to ${receivers === 1 ? 'one receiver' : `${receivers} receivers`}`} will be sent.`,
+    leavesOut: 'Disabled receivers are left out.',
+    submitPending: 'Try now',
     since: 'Accepted since',
     until: 'Until',
     untilHint: 'Empty: until now.',
@@ -245,7 +274,7 @@ export const receiverTexts = {
     hide: 'Hide',
   },
   saved: 'Saved.',
-  enabled: 'Enabled.',
+  enabled: 'Enabled. Replay sends what it missed meanwhile.',
   locked: 'Locked.',
   paused: 'Paused.',
   resumed: 'Resumed.',

@@ -1,3 +1,5 @@
+import { showsUtc } from './zone.ts';
+
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -40,22 +42,31 @@ export function relativeTime(at: number, now: number): string {
   return distance < 0 ? `${length} ago` : `in ${length}`;
 }
 
-/** Date and time in the reader's zone, as they sort: `2030-01-31 14:05:10.123 GMT+1`. */
+/** That of the reader, unless he has chosen UTC. */
+const zone = () => (showsUtc.get() ? { timeZone: 'UTC' } : {});
+
+/** Date and time in the chosen zone, as they sort: `2030-01-31 14:05:10.123 GMT+1`. */
 export function exactTime(at: number): string {
   return `${localDate(at)} ${clockTime(at)}.${String(Math.abs(at % SECOND_MS)).padStart(3, '0')} ${zoneName(at)}`;
 }
 
-/** `14:05:10` in the reader's zone. */
+/** `14:05:10` in the chosen zone. */
 export function clockTime(at: number): string {
-  return new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' }).format(at);
+  return new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', ...zone() }).format(at);
 }
 
-/** `2030-01-31` in the reader's zone. */
+/** `Thu, 31 Jan` in the chosen zone. */
+export function dayText(at: number): string {
+  const day = { weekday: 'short', day: 'numeric', month: 'short' } as const;
+  return new Intl.DateTimeFormat('en-GB', { ...day, ...zone() }).format(at);
+}
+
+/** `2030-01-31` in the chosen zone. */
 function localDate(at: number): string {
-  return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format(at);
+  return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', ...zone() }).format(at);
 }
 
 function zoneName(at: number): string {
-  const parts = new Intl.DateTimeFormat('en', { timeZoneName: 'short' }).formatToParts(at);
+  const parts = new Intl.DateTimeFormat('en', { timeZoneName: 'short', ...zone() }).formatToParts(at);
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
 }
