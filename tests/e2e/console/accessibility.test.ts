@@ -137,6 +137,10 @@ describeWithBrowser('every page, for everybody', () => {
           await user.page.waitForSelector('dialog', { hidden: true });
         }
       }
+      await user.open('about:blank');
+      await user.open(`${origin}/console#token=${(await herald.createWorkspace()).key}`);
+      await user.sees('three steps to the first event', 'createExpressHandler');
+      await look('the first steps');
       expect(faults).toEqual([]);
       expect(user.errors).toEqual([]);
     },

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import type { Browser } from 'puppeteer-core';
 import { document } from '../../support/openapi-document.ts';
 import { ERROR_CODES } from '../../../apps/api/src/documents/pages.ts';
+import { findAxeViolations } from '../../support/find-axe-violations.ts';
 import { describeWithBrowser } from '../../support/describe-with-browser.ts';
 import { startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
@@ -115,6 +116,7 @@ describeWithBrowser('in a browser', () => {
     await page.setViewport({ width: 360, height: 740 });
     await page.goto((herald.apis[0]?.origin ?? '') + path);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(await findAxeViolations(page)).toEqual([]);
   });
 
   test('the API page fits into a narrow window, and is dark where the reader asks for it', async () => {

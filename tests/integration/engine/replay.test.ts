@@ -124,6 +124,20 @@ test('one that is pending gets an attempt now, once, and its schedule stays as i
   expect(await engine.redis.hget(engine.keys.delivery(waits), 'owe')).toBe('1');
 });
 
+test('what is due is left to go by itself, but of a receiver that is held the first goes at once', async () => {
+  const { receiver, create, find } = await prepare([]);
+  const ids = [await engine.acceptOne(receiver, NOW), await engine.acceptOne(receiver, NOW + 1)];
+  const classOf = async (id = '') => Math.floor(Number(await engine.redis.zscore(engine.keys.queue.waiting(receiver.group), id)) / 1e13);
+  const free = await create({ statuses: ['pending'] });
+  await engine.worker.steps.step(free, LATER);
+  expect(await find(free)).toMatchObject({ status: 'done', seen: 2, replayed: 0 });
+  await engine.redis.hset(engine.keys.queue.group(receiver.group), 'hold', LATER + 3_600_000, 'holdAt', NOW);
+  const held = await create({ statuses: ['pending'] });
+  await engine.worker.steps.step(held, LATER);
+  expect(await find(held)).toMatchObject({ status: 'done', seen: 2, replayed: 1 });
+  expect(await Promise.all(ids.map(classOf))).toEqual([0, 1]);
+});
+
 test('takes only those of its event, and of its error or status', async () => {
   const { ids, create, find } = await prepare(range(4).map((index) => NOW + index));
   const [reset = '', refused = '', busy = '', gone = ''] = ids.map((id) => engine.keys.delivery(id));

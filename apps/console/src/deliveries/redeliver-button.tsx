@@ -5,7 +5,7 @@ import { Problem } from '../ui/problem.tsx';
 import { useRedeliver } from './queries.ts';
 
 /** Asks for one more attempt now. */
-export function RedeliverButton({ delivery }: { readonly delivery: Pick<Schemas['Delivery'], 'id'> }) {
+export function RedeliverButton({ delivery }: { readonly delivery: Pick<Schemas['Delivery'], 'id' | 'event'> }) {
   const redeliver = useRedeliver();
   const start = async () => {
     const [result] = await redeliver.mutateAsync({ ids: [delivery.id] });
@@ -16,7 +16,8 @@ export function RedeliverButton({ delivery }: { readonly delivery: Pick<Schemas[
     <div class="action">
       <button
         type="button"
-        class="button button-main"
+        // Another test says more of a receiver than the same one again.
+        class={delivery.event === 'webhook.test' ? 'button' : 'button button-main'}
         disabled={redeliver.isPending}
         title={deliveryTexts.redeliverHint}
         onClick={() => void start()}

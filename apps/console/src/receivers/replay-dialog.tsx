@@ -29,24 +29,31 @@ type Asked = Omit<Schemas['RequestReplay'], 'status'> & { readonly status: reado
 type Count = { readonly id: string; readonly count: number; readonly isMore: boolean };
 
 /** How many deliveries of a receiver a replay would send, as far as it is worth the reading. */
-async function count({ id }: Receiver, { status: statuses, ...filter }: Asked, signal: AbortSignal): Promise<Count> {
-  let [found, looked] = [0, 0];
+async function count(receiver: Receiver, { status: statuses, ...filter }: Asked, signal: AbortSignal): Promise<Count> {
+  const { id, health, pausedAt } = receiver;
+  // What is due goes by itself. Where it is held back, one of it is tried at once.
+  const isHeld = health.state === 'paused' && pausedAt === undefined;
+  let [found, due, looked] = [0, 0, 0];
   for (const status of statuses) {
     let cursor: string | undefined;
     do {
       const query = { ...filter, status, limit: PAGE, ...(cursor !== undefined && { cursor }) };
       const page = await api.GET('/api/public/webhooks/{id}/deliveries', { params: { path: { id }, query }, signal });
       // Tests are never sent again; what waits for its turn, or has an attempt coming, needs none.
-      found += page.deliveries.filter(
+      const sent = page.deliveries.filter(
         ({ event, waitingFor, owedAttempts = 0, erasedAt }) =>
           event !== 'webhook.test' && waitingFor === undefined && erasedAt === undefined && owedAttempts === 0,
-      ).length;
+      );
+      const now = serverNow();
+      const isDue = ({ nextAttemptAt }: Schemas['Delivery']) => nextAttemptAt !== null && Date.parse(nextAttemptAt) <= now;
+      due += sent.filter(isDue).length;
+      found += sent.filter((delivery) => !isDue(delivery)).length;
       looked += PAGE;
       if (page.nextCursor !== null && looked >= COUNTED) return { id, count: found, isMore: true };
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
   }
-  return { id, count: found, isMore: false };
+  return { id, count: found === 0 && isHeld && due > 0 ? 1 : found, isMore: false };
 }
 
 function useCounts(receivers: readonly Receiver[], asked: Asked | undefined) {

@@ -245,7 +245,7 @@ export const receiverTexts = {
     pendingTitle: 'Try all pending now',
     intro: 'Sends deliveries again, with the same bytes under the same ids. They queue behind live ones.',
     introPending:
-      'What is pending gets one more attempt now, beside its schedule: a failure leaves its next try as it is. They queue behind live ones, and what waits for its turn in a Task stays.',
+      'What is pending gets one more attempt now, beside its schedule: a failure leaves its next try as it is. They queue behind live ones. What is due, or waits for its turn in a Task, goes by itself; where the receiver is held back, one is tried at once, and with its success all go.',
     inZone: 'In your time zone.',
     inUtc: 'In UTC.',
     counting: 'Counting…',

@@ -286,6 +286,10 @@ if not found then return { 'stepped', 0 } end
 local entries, replayedIds, owedEntries = {}, {}, {}
 local timeout = tonumber(endpoint[3] or '') or ${DEFAULT_ORDERING_TIMEOUT_MS}
 local join, settleTurns = createReplayOrder(replay.e, timeout, tonumber(now))
+local seen, replayed, added, restored, lastAt, lastId, full = 0, 0, 0, 0, replay.lastAt, replay.lastId, nil
+-- Nothing but urgent jobs may go now: the breaker is open, or the endpoint asked for a pause.
+local isHeld = waitUntilOf(group, readGroup(group), tonumber(now)) > tonumber(now)
+
 -- What its last attempt came to: a status or '', and an error or nil. See FIRST_ATTEMPT and writeAttempt.
 local function lastResult(record)
   local last = redis.call('LINDEX', record .. ':a', -1)
@@ -307,24 +311,27 @@ local function hasResult(record)
   return isOfError and isOfStatus
 end
 
+local function isFirst() return replayed == 0 and tonumber(replay.replayed) == 0 end
+
 local function isReplayed(id, facts)
   if not facts[1] or not string.find(',' .. replay.statuses .. ',', ',' .. facts[1] .. ',', 1, true) then return false end
   local about = redis.call('HMGET', prefix .. 'x:' .. facts[2], 'ev', 'task')
   if redis.call('HEXISTS', prefix .. 'x:' .. facts[2], 'body') == 0 or about[1] == 'webhook.test' then return false end
   if replay.ev and replay.ev ~= about[1] then return false end
-  -- One that is pending has its attempt now, unless it has one already, or is not the first in its line.
+  -- One that is pending has its attempt now, unless it has one already, or is not the first in its line. What is due goes
+  -- by itself; but while the endpoint is held, the first of all is tried at once, since its success lets all go.
   if facts[1] == 'pending' then
     local waits = facts[3] and about[2] and firstInLine(prefix, lineOf(prefix, replay.e, about[2])) ~= id
-    if facts[4] or waits then return false end
+    local isDue = (tonumber(facts[5] or '') or 0) <= tonumber(now)
+    if facts[4] or waits or (isDue and not (isHeld and isFirst())) then return false end
   end
   return hasResult(prefix .. 'd:' .. id)
 end
 
-local seen, replayed, added, restored, lastAt, lastId, full = 0, 0, 0, 0, replay.lastAt, replay.lastId, nil
 for _, entry in ipairs(found) do
   local id, record = entry.id, prefix .. 'd:' .. entry.id
   local past, body = entry.isPast and entry.past, ARGV[entry.body or 0] or ''
-  local facts, bytes = redis.call('HMGET', record, 's', 'x', 'o', 'owe'), 0
+  local facts, bytes = redis.call('HMGET', record, 's', 'x', 'o', 'owe', 'due'), 0
   local wanted = past or isReplayed(id, facts)
   local isPending = wanted and facts[1] == 'pending'
   if past and redis.call('HEXISTS', prefix .. 'x:' .. past.transition, 'ev') == 0 then
@@ -335,14 +342,15 @@ for _, entry in ipairs(found) do
   seen, restored, lastAt, lastId = seen + 1, restored + bytes, entry.at, id
   if past then
     restore(past, body, now)
-    facts = redis.call('HMGET', record, 's', 'x', 'o', 'owe')
+    facts = redis.call('HMGET', record, 's', 'x', 'o', 'owe', 'due')
     wanted = isReplayed(id, facts)
   end
   if isPending then
     -- It stands beside the schedule, as a redelivery. One in work is enqueued when its attempt is recorded.
+    local class = isHeld and isFirst() and URGENT or BACKGROUND
     replayed = replayed + 1
     redis.call('HSET', record, 'owe', 1)
-    if isWaiting(group, id) then owedEntries[#owedEntries + 1] = { group, id, BACKGROUND + now, replay.ws } end
+    if isWaiting(group, id) then owedEntries[#owedEntries + 1] = { group, id, class + now, replay.ws } end
   elseif wanted then
     local transition = prefix .. 'x:' .. facts[2]
     replayed, added = replayed + 1, added + 1
