@@ -2,7 +2,7 @@ import { QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
 import { watchReader } from './api/last-stir.ts';
 import { createQueryClient } from './api/query-client.ts';
-import { refusal } from './access/refusal.ts';
+import { refusal } from './access/access.ts';
 import { showAccent } from './texts/brand.ts';
 import { Console } from './shell/console.tsx';
 import { createLazy } from './ui/create-lazy.tsx';

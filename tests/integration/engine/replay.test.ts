@@ -127,7 +127,8 @@ test('one that is pending gets an attempt now, once, and its schedule stays as i
 test('what is due is left to go by itself, but of a receiver that is held the first goes at once', async () => {
   const { receiver, create, find } = await prepare([]);
   const ids = [await engine.acceptOne(receiver, NOW), await engine.acceptOne(receiver, NOW + 1)];
-  const classOf = async (id = '') => Math.floor(Number(await engine.redis.zscore(engine.keys.queue.waiting(receiver.group), id)) / 1e13);
+  const classOf = async (id = '') =>
+    Math.floor(Number(await engine.redis.zscore(engine.keys.queue.waiting(receiver.group), id)) / 1e13);
   const free = await create({ statuses: ['pending'] });
   await engine.worker.steps.step(free, LATER);
   expect(await find(free)).toMatchObject({ status: 'done', seen: 2, replayed: 0 });

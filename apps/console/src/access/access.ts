@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/preact-query';
+import type { ApiProblem } from '../api/api-problem.ts';
 import { api } from '../api/client.ts';
+import { createStore } from '../state/create-store.ts';
 
 /** It changes with the token alone, whose end the service tells by itself. */
 const LOOK_AGAIN_MS = 300_000;
@@ -24,3 +26,6 @@ export function useMayLock(): boolean {
 export function useMayWrite(): boolean {
   return useAccess().data?.readOnly === false;
 }
+
+/** Set when the service has refused the token of this tab: it is wrong, or has ended. */
+export const refusal = createStore<ApiProblem | undefined>(undefined);

@@ -1,9 +1,9 @@
 import { useSearchParams } from 'wouter-preact';
+import type { Schemas } from '../api/client.ts';
 import { adminTexts } from '../texts/admin-texts.ts';
 import { ForeignText } from '../ui/foreign-text.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { OpenButton } from './open-button.tsx';
-import { pageOfResult } from './page-of-result.ts';
 import { useSearch } from './queries.ts';
 
 /** What was found, and the way into each one's console. */
@@ -46,4 +46,21 @@ export function SearchPage() {
       </Loaded>
     </>
   );
+}
+
+type Found = Pick<Schemas['SearchResults']['results'][number], 'kind' | 'id'>;
+
+/** Where in its workspace's console a thing is. */
+function pageOfResult({ kind, id }: Found): string {
+  switch (kind) {
+    case 'receiver':
+      return `/console/receivers/${id}`;
+    case 'delivery':
+      return `/console/deliveries/${id}`;
+    case 'task':
+      return `/console/tasks/${id}`;
+    case 'workspace':
+    case 'host':
+      return '/console/receivers';
+  }
 }

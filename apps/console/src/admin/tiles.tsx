@@ -1,7 +1,6 @@
 import type { Schemas } from '../api/client.ts';
 import { adminTexts } from '../texts/admin-texts.ts';
-import { latencyText, roughDuration } from '../time/time-text.ts';
-import { percentText } from '../time/percent.ts';
+import { latencyText, percentText, roughDuration } from '../time/time-text.ts';
 import { byteText, rateText } from './byte-text.ts';
 
 type Overview = Schemas['Overview'];

@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { clockTime, dayText, exactTime } from '../time/time-text.ts';
-import { useElementWidth } from './use-element-width.ts';
 
 /** Room for the numbers of the axes. */
-export const LEFT = 56;
+const LEFT = 56;
 const RIGHT = 4;
-export const TOP = 8;
+const TOP = 8;
 const BOTTOM = 20;
-export const HEIGHT = 148;
+const HEIGHT = 148;
 export const PLOT_HEIGHT = HEIGHT - TOP - BOTTOM;
 
-export type Place = {
+type Place = {
   /** Where a bucket begins, and how wide it is. */
   readonly toX: (index: number) => number;
   readonly stepX: number;
@@ -99,4 +99,22 @@ function tickText(at: string | undefined, times: readonly string[]): string {
   const spanMs = Date.parse(times.at(-1) ?? at) - Date.parse(times[0] ?? at);
   if (spanMs > 2 * DAY_MS) return dayText(ms);
   return clockTime(ms).slice(0, 5);
+}
+
+/** The width of an element, so that a drawing in it needs no stretching. */
+function useElementWidth(first: number) {
+  const ref = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(first);
+  useEffect(() => {
+    const element = ref.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry) setWidth(Math.max(200, Math.floor(entry.contentRect.width)));
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+    };
+  }, []);
+  return { ref, width };
 }

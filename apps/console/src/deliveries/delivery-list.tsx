@@ -1,16 +1,16 @@
-import { useState } from 'preact/hooks';
-import { useSearchParams } from 'wouter-preact';
+import { useRef, useState } from 'preact/hooks';
+import { useLocation, useSearchParams } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
+import { announce } from '../ui/announce.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { Choice, ResultChoice } from './choice.tsx';
 import { DeliveryTable, type Endpoints } from './delivery-table.tsx';
+import { FILTER_CHOICES, isFiltered, readFilter, writeFilter, type Filter } from './filter.ts';
 import { HistoryAway } from './history-away.tsx';
-import { isFiltered, readFilter, writeFilter, type Filter } from './filter.ts';
-import { FilterBar } from './filter-bar.tsx';
 import { mergeHead } from './merge-head.ts';
 import { MoreRows } from './more-rows.tsx';
-import { useDeliveries, useHead } from './queries.ts';
-import { SelectionBar } from './selection-bar.tsx';
+import { useDeliveries, useHead, useRedeliver } from './queries.ts';
 
 type DeliveryListProps = {
   /** Absent: those of the workspace. */
@@ -136,5 +136,169 @@ function Rows({ receiver, filter, endpoints, mayWrite }: RowsProps) {
         );
       }}
     </Loaded>
+  );
+}
+
+type FilterBarProps = {
+  readonly filter: Filter;
+  /** Those to choose from, where all deliveries are shown. */
+  readonly receivers: readonly (readonly [id: string, title: string])[] | undefined;
+  readonly onChange: (filter: Filter) => void;
+};
+
+/** Chooses which deliveries are shown. */
+function FilterBar({ filter, receivers, onChange }: FilterBarProps) {
+  const { filters, statuses } = deliveryTexts;
+  const { statuses: statusNames, events, ranges } = FILTER_CHOICES;
+  /** Without a choice the field leaves the filter. */
+  const choose = (name: keyof Filter, value: string) => {
+    const { [name]: _former, ...others } = filter;
+    onChange(value === '' ? others : { ...others, [name]: value });
+  };
+  return (
+    <div class="filters" role="group" aria-label={filters.label}>
+      <Choice
+        label={filters.status}
+        any={filters.anyStatus}
+        value={filter.status}
+        onChoose={(value) => {
+          choose('status', value);
+        }}
+        options={statusNames.map((status) => [status, statuses[status]])}
+      />
+      {receivers && (
+        <Choice
+          label={filters.receiver}
+          any={filters.anyReceiver}
+          value={filter.receiver}
+          onChoose={(value) => {
+            choose('receiver', value);
+          }}
+          options={receivers}
+        />
+      )}
+      <Choice
+        label={filters.event}
+        any={filters.anyEvent}
+        value={filter.event}
+        onChoose={(value) => {
+          choose('event', value);
+        }}
+        options={events.map((event) => [event, event])}
+      />
+      <ResultChoice
+        result={filter}
+        onChoose={(result) => {
+          const { error: _error, http: _http, ...others } = filter;
+          onChange({ ...others, ...result });
+        }}
+      />
+      <Choice
+        label={filters.time}
+        any={filters.anyTime}
+        value={filter.range}
+        onChoose={(value) => {
+          choose('range', value);
+        }}
+        options={ranges.map((range) => [range, filters.ranges[range]])}
+      />
+      <IdSearch
+        key={filter.task}
+        task={filter.task ?? ''}
+        onTask={(task) => {
+          choose('task', task);
+        }}
+      />
+      {isFiltered(filter) && (
+        <button
+          type="button"
+          class="link-button"
+          onClick={() => {
+            onChange({});
+          }}
+        >
+          {filters.clear}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The id of a Task filters; that of a delivery leads to it. */
+function IdSearch({ task, onTask }: { readonly task: string; readonly onTask: (task: string) => void }) {
+  const [text, setText] = useState(task);
+  const [, navigate] = useLocation();
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const id = text.trim();
+    if (/^dlv_[a-z0-9]+$/.test(id)) navigate(`/console/deliveries/${id}`);
+    else if (id === '' || /^task_[a-z0-9]+$/.test(id)) onTask(id);
+    else announce(deliveryTexts.filters.wrongId);
+  };
+  return (
+    <form onSubmit={submit}>
+      <input
+        type="search"
+        class={task === '' ? 'mono' : 'mono is-set'}
+        aria-label={deliveryTexts.filters.search}
+        placeholder={deliveryTexts.filters.search}
+        spellcheck={false}
+        autocomplete="off"
+        value={text}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value);
+        }}
+      />
+    </form>
+  );
+}
+
+type SelectionBarProps = {
+  readonly ids: readonly string[];
+  readonly onDone: () => void;
+  /** Selects all that the list shows; absent: they are. */
+  readonly onAll?: (() => void) | undefined;
+};
+
+/** What can be done with the selected deliveries. It lies above the page, so that no row moves under the pointer. */
+function SelectionBar({ ids, onDone, onAll }: SelectionBarProps) {
+  const redeliver = useRedeliver();
+  const [asked, setAsked] = useState(0);
+  const stop = useRef<AbortController>();
+  const start = async () => {
+    stop.current = new AbortController();
+    const { signal } = stop.current;
+    const results = await redeliver.mutateAsync({ ids, onProgress: setAsked, signal });
+    const refused = results.filter((result) => result.status === 'rejected');
+    const done = results.length - refused.length;
+    const why = refused[0]?.reason instanceof Error ? refused[0].reason.message : '';
+    announce(refused.length > 0 ? deliveryTexts.someRefused(refused.length, why) : deliveryTexts.redelivered(done));
+    onDone();
+  };
+  return (
+    <div class="selection-bar" role="group" aria-label={deliveryTexts.selection}>
+      <span role="status">
+        {redeliver.isPending ? deliveryTexts.askedFor(asked, ids.length) : deliveryTexts.selected(ids.length)}
+      </span>
+      {redeliver.isPending ? (
+        <button type="button" class="button" onClick={() => stop.current?.abort()}>
+          {deliveryTexts.stop}
+        </button>
+      ) : (
+        <>
+          <button type="button" class="button button-main" onClick={() => void start()}>
+            {deliveryTexts.redeliverMany}
+          </button>
+          {onAll && (
+            <button type="button" class="button" onClick={onAll}>
+              {deliveryTexts.selectShown}
+            </button>
+          )}
+          <button type="button" class="link-button" onClick={onDone}>
+            {deliveryTexts.unselect}
+          </button>
+        </>
+      )}
+    </div>
   );
 }

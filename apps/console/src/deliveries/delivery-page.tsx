@@ -2,17 +2,27 @@ import { Link } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { useActivity } from '../api/activity.ts';
 import type { Schemas } from '../api/client.ts';
+import { curlText } from '../text/curl-text.ts';
+import { statusText } from '../text/http-status.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
-import { ExactTime } from '../ui/time.tsx';
+import { latencyText, preciseDuration, roughDuration } from '../time/time-text.ts';
+import { announce } from '../ui/announce.tsx';
+import { Code } from '../ui/code.tsx';
+import { Copy } from '../ui/copy.tsx';
+import { ForeignText } from '../ui/foreign-text.tsx';
 import { Id } from '../ui/id.tsx';
+import { Json } from '../ui/json.tsx';
 import { Loaded } from '../ui/loaded.tsx';
-import { Attempts } from './attempts.tsx';
-import { DeliverySummary } from './delivery-summary.tsx';
-import { EventName } from './event-name.tsx';
+import { Problem } from '../ui/problem.tsx';
+import { Sentence } from '../ui/sentence.tsx';
+import { ExactTime, Time } from '../ui/time.tsx';
+import { Url } from '../ui/url.tsx';
+import { useNow } from '../ui/use-now.ts';
 import { Endpoint } from './delivery-table.tsx';
-import { useDelivery, useReceiverOf } from './queries.ts';
-import { RedeliverButton } from './redeliver-button.tsx';
-import { RequestView } from './request-view.tsx';
+import { EventName } from './event-name.tsx';
+import { explainAttempt, explainCode, explainNote, isSuccess } from './explain-attempt.ts';
+import { useDelivery, useReceiverOf, useRedeliver } from './queries.ts';
+import { RotatedNote } from './rotated-note.tsx';
 import { StatusBadge } from './status-badge.tsx';
 
 /** One delivery: how it stands, each attempt, and what was sent. */
@@ -86,6 +96,251 @@ function Facts({ delivery }: { readonly delivery: Schemas['DeliveryWithAttempts'
         <dt>{facts.transition}</dt>
         <dd class="mono">{transitionId}</dd>
       </div>
+    </dl>
+  );
+}
+
+type Delivery = Schemas['DeliveryWithAttempts'];
+
+/** How a delivery stands, in a sentence, and what to do if it needs something. */
+function DeliverySummary({ delivery }: { readonly delivery: Delivery }) {
+  const { status, reason, owedAttempts } = delivery;
+  const explained = reason === undefined ? undefined : explainCode(reason);
+  return (
+    <div class={`summary summary-${status}`}>
+      {status === 'delivered' && <p>{arrivalOf(delivery)}</p>}
+      {status === 'pending' && <Pending delivery={delivery} />}
+      {explained && (
+        <p>
+          <Sentence text={explained.meaning} />{' '}
+          <strong>
+            <Sentence text={explained.action} />
+          </strong>
+        </p>
+      )}
+      {owedAttempts !== undefined && <p>{deliveryTexts.owed(owedAttempts)}</p>}
+    </div>
+  );
+}
+
+function arrivalOf({ attempts, createdAt, settledAt }: Delivery): string {
+  const took = settledAt === null ? 0 : Date.parse(settledAt) - Date.parse(createdAt);
+  const first = attempts.findIndex(({ status = 0 }) => status >= 200 && status < 300);
+  return deliveryTexts.summary.delivered(first < 0 ? attempts.length : first + 1, roughDuration(took));
+}
+
+/** Counts down to the next try. */
+function Pending({ delivery }: { readonly delivery: Delivery }) {
+  const { tries, nextAttemptAt, receiverId, waitingFor } = delivery;
+  const receiver = useReceiverOf(receiverId).data;
+  const now = useNow(1_000);
+  const { summary } = deliveryTexts;
+  const restMs = nextAttemptAt === null ? 0 : Date.parse(nextAttemptAt) - now;
+  if (waitingFor !== undefined) {
+    return (
+      <p>
+        {summary.waits}{' '}
+        <Link href={`/console/deliveries/${waitingFor}`} className="mono">
+          {waitingFor}
+        </Link>
+        . {summary.latest} <strong class="countdown">{preciseDuration(restMs)}</strong>.
+      </p>
+    );
+  }
+  if (restMs <= 0 && receiver?.health.state === 'paused') {
+    if (receiver.pausedAt !== undefined) return <p>{summary.pausedByPlatform}</p>;
+    return <p>{receiver.health.nextProbeAt === undefined ? summary.held : summary.unanswered}</p>;
+  }
+  if (restMs <= 0 && receiver?.health.waitingForRate !== undefined) return <p>{summary.rate}</p>;
+  if (restMs <= 0) return <p>{tries === 0 ? summary.pendingFirst : summary.inWork}</p>;
+  return (
+    <p>
+      {summary.pendingNext(tries)} <strong class="countdown">{preciseDuration(restMs)}</strong>. {summary.pendingWhy}
+    </p>
+  );
+}
+
+/** Asks for one more attempt now. */
+function RedeliverButton({ delivery }: { readonly delivery: Pick<Schemas['Delivery'], 'id' | 'event'> }) {
+  const redeliver = useRedeliver();
+  const start = async () => {
+    const [result] = await redeliver.mutateAsync({ ids: [delivery.id] });
+    if (result?.status === 'fulfilled') announce(deliveryTexts.redelivered(1));
+  };
+  const refused = redeliver.data?.find((result) => result.status === 'rejected');
+  return (
+    <div class="action">
+      <button
+        type="button"
+        // Another test says more of a receiver than the same one again.
+        class={delivery.event === 'webhook.test' ? 'button' : 'button button-main'}
+        disabled={redeliver.isPending}
+        title={deliveryTexts.redeliverHint}
+        onClick={() => void start()}
+      >
+        {redeliver.isPending ? deliveryTexts.redelivering : deliveryTexts.redeliver}
+      </button>
+      {refused && <Problem error={refused.reason as unknown} />}
+    </div>
+  );
+}
+
+type Attempted = Schemas['DeliveryWithAttempts'];
+
+/** The attempts as a timeline, the newest first: it is the one that is looked for. */
+function Attempts({ delivery }: { readonly delivery: Attempted }) {
+  const { attempts, nextAttemptAt, status, waitingFor } = delivery;
+  const newestFirst = attempts.map((attempt, index) => ({ attempt, number: index + 1 })).reverse();
+  return (
+    <section aria-labelledby="attempts">
+      <h2 id="attempts">{deliveryTexts.attempts}</h2>
+      {attempts.length === 0 && status !== 'pending' && <p class="quiet">{deliveryTexts.noAttempt}</p>}
+      <ol class="timeline" reversed>
+        {nextAttemptAt !== null && (
+          <li class="attempt attempt-next">
+            <p>
+              <strong>{waitingFor === undefined ? deliveryTexts.nextTry : deliveryTexts.latestTry}</strong>{' '}
+              <ExactTime at={nextAttemptAt} />
+            </p>
+          </li>
+        )}
+        {newestFirst.map(({ attempt, number }) => (
+          <li key={number} class={isSuccess(attempt) ? 'attempt attempt-good' : 'attempt attempt-bad'}>
+            <Attempt attempt={attempt} number={number} />
+            {attempt === attempts.at(-1) && attempt.status === 401 && <RotatedNote receiverId={delivery.receiverId} />}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** Where it went, by which secret it was signed, and what proves the answer. */
+function Proof({ attempt: { address, keyIds, answerDigest } }: { readonly attempt: Schemas['Attempt'] }) {
+  const { proof } = deliveryTexts;
+  const facts = [
+    [proof.address, address],
+    [proof.keys, keyIds?.join(', ')],
+    [proof.digest, answerDigest],
+  ].filter(([, value]) => value !== undefined);
+  if (facts.length === 0) return null;
+  return (
+    <p class="quiet">
+      {facts.map(([name, value], index) => (
+        <span key={name}>
+          {index > 0 && ' · '}
+          {name} <code>{value}</code>
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function Attempt({ attempt, number }: { readonly attempt: Schemas['Attempt']; readonly number: number }) {
+  const explained = explainAttempt(attempt);
+  const { headers, answer } = attempt;
+  const note = explainNote(attempt.bodyNote);
+  return (
+    <article aria-label={deliveryTexts.attempt(number)}>
+      <header class="attempt-head">
+        <strong class={explained ? 'outcome outcome-bad' : 'outcome'}>
+          {attempt.status === undefined ? (
+            <Code code={attempt.error ?? 'connection_failed'} />
+          ) : (
+            statusText(attempt.status)
+          )}
+        </strong>
+        <span class="quiet">{latencyText(attempt.durationMs)}</span>
+        <span class="quiet attempt-time">
+          {deliveryTexts.attempt(number)}, <ExactTime at={attempt.at} />
+        </span>
+      </header>
+      {explained && (
+        <p>
+          <Sentence text={explained.meaning} />{' '}
+          <strong>
+            <Sentence text={explained.action} />
+          </strong>
+        </p>
+      )}
+      {note && (
+        <p class="quiet">
+          <Sentence text={`${deliveryTexts.odd} ${note.meaning} ${note.action}`} />
+        </p>
+      )}
+      <Proof attempt={attempt} />
+      {headers && <HeaderList label={deliveryTexts.answerHeaders} headers={headers} />}
+      {answer !== undefined && (
+        <div class="code-box">
+          <div class="code-tools">
+            <Copy text={answer} what={deliveryTexts.theAnswer} />
+          </div>
+          <pre
+            tabIndex={0}
+            aria-label={`${deliveryTexts.answer}, ${deliveryTexts.attempt(number)}`}
+            title={deliveryTexts.answerCut}
+          >
+            <ForeignText text={answer} lines />
+          </pre>
+        </div>
+      )}
+    </article>
+  );
+}
+
+/** The request as it is sent. */
+function RequestView({ request }: { readonly request: Schemas['DeliveryRequest'] }) {
+  const { url, urlChangedAt, headers, omittedHeaders, body, bodyGone = 'not_kept' } = request;
+  return (
+    <section aria-labelledby="request">
+      <div class="section-head">
+        <h2 id="request">{deliveryTexts.request}</h2>
+        {url !== null && <Copy text={curlText(request)} what={deliveryTexts.curl} label={deliveryTexts.copyCurl} />}
+      </div>
+      <div class="request-line" role="group" aria-label={deliveryTexts.url} tabIndex={0}>
+        <strong>POST</strong> {url === null ? <span class="quiet">{deliveryTexts.urlGone}</span> : <Url url={url} />}
+      </div>
+      {urlChangedAt !== undefined && (
+        <p class="notice">
+          {deliveryTexts.urlChanged} <Time at={urlChangedAt} />.
+        </p>
+      )}
+      <HeaderList label={deliveryTexts.requestHeaders} headers={headers} omitted={omittedHeaders} />
+      {headers['x-service-ordering'] === 'released' && <p class="notice">{deliveryTexts.released}</p>}
+      {body === null ? (
+        <p class="notice">{deliveryTexts.bodyGone[bodyGone]}</p>
+      ) : (
+        <Json text={body} what={deliveryTexts.theBody} />
+      )}
+    </section>
+  );
+}
+
+type HeaderListProps = {
+  readonly label: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Sent too, and not shown. */
+  readonly omitted?: readonly string[];
+};
+
+/** Headers of a request or an answer. */
+function HeaderList({ label, headers, omitted = [] }: HeaderListProps) {
+  return (
+    <dl class="headers" aria-label={label}>
+      {Object.entries(headers).map(([name, value = '']) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>
+            <ForeignText text={value} />
+          </dd>
+        </div>
+      ))}
+      {omitted.map((name) => (
+        <div>
+          <dt>{name}</dt>
+          <dd class="quiet">{deliveryTexts.omitted}</dd>
+        </div>
+      ))}
     </dl>
   );
 }

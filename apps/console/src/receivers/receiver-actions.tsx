@@ -1,16 +1,19 @@
 import { useState } from 'preact/hooks';
-import { api, type Schemas } from '../api/client.ts';
-import { receiverTexts } from '../texts/receiver-texts.ts';
-import { announce } from '../ui/announce.tsx';
-import { Problem } from '../ui/problem.tsx';
 import { useMayLock } from '../access/access.ts';
+import { api, type Schemas } from '../api/client.ts';
 import type { Filter } from '../deliveries/filter.ts';
-import { DisableDialog } from './disable-dialog.tsx';
-import { EditDialog } from './edit-dialog.tsx';
-import { LiftDialog, WithholdDialog } from './lock-dialogs.tsx';
-import { useChange } from './queries.ts';
-import { RemoveDialog } from './remove-dialog.tsx';
-import { RotateDialog } from './rotate-dialog.tsx';
+import { cutUrl } from '../text/cut-url.ts';
+import { receiverTexts } from '../texts/receiver-texts.ts';
+import { texts } from '../texts/texts.ts';
+import { exactTime } from '../time/time-text.ts';
+import { announce } from '../ui/announce.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field } from '../ui/field.tsx';
+import { Problem } from '../ui/problem.tsx';
+import { toAdvancedInput } from './advanced-input.ts';
+import { useChange, useOtherUrls, useRemoval } from './queries.ts';
+import { ReceiverForm, type ReceiverChange } from './receiver-form.tsx';
+import { SecretOnce } from './secret-once.tsx';
 import { TestDialog } from './test-dialog.tsx';
 
 type ReceiverActionsProps = {
@@ -88,5 +91,275 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
       {(open === 'unlock' || open === 'resume') && <LiftDialog id={id} by={open} onClose={close} />}
       {open === 'remove' && <RemoveDialog receiver={receiver} onClose={close} onRemoved={onRemoved} />}
     </div>
+  );
+}
+
+type EditDialogProps = { readonly receiver: Schemas['Receiver']; readonly onClose: () => void };
+
+/** Changes a receiver. A url that stays isn't sent: a new one would forget the failures. */
+function EditDialog({ receiver, onClose }: EditDialogProps) {
+  const { id, url: formerUrl, description, events } = receiver;
+  const { form, saved } = receiverTexts;
+  const otherUrls = useOtherUrls(id);
+  const edit = useChange(async ({ url, ...input }: ReceiverChange) => {
+    const body = { ...input, ...(url !== formerUrl && { url }) };
+    await api.PATCH('/api/public/webhooks/{id}', { params: { path: { id } }, body });
+    announce(saved);
+    onClose();
+  });
+  return (
+    <Dialog title={form.editTitle} onClose={onClose}>
+      <ReceiverForm
+        first={{ url: formerUrl, description, events }}
+        firstAdvanced={toAdvancedInput(receiver)}
+        submitText={texts.save}
+        isSaving={edit.isPending}
+        error={edit.error}
+        onSubmit={edit.mutate}
+        otherUrls={otherUrls}
+      />
+      <p class="quiet">{form.newUrl}</p>
+    </Dialog>
+  );
+}
+
+/** Disables a receiver, after saying what that means. */
+function DisableDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const { disable: texts, disabled, actions } = receiverTexts;
+  const disable = useChange(async () => {
+    await api.PATCH('/api/public/webhooks/{id}', { params: { path: { id } }, body: { enabled: false } });
+    announce(disabled);
+    onClose();
+  });
+  return (
+    <Dialog title={texts.title} onClose={onClose}>
+      <p>{texts.intro}</p>
+      {disable.error && <Problem error={disable.error} />}
+      <footer class="dialog-foot">
+        <button
+          type="button"
+          class="button button-bad"
+          disabled={disable.isPending}
+          onClick={() => {
+            disable.mutate(undefined);
+          }}
+        >
+          {actions.disable}
+        </button>
+      </footer>
+    </Dialog>
+  );
+}
+
+const USUAL_S = 86_400;
+
+/** Makes a new signing secret. How long the old one stays follows from what became of it. */
+function RotateDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const texts = receiverTexts.rotate;
+  const [isInUse, setInUse] = useState<boolean>();
+  const [overlapSeconds, setOverlap] = useState(USUAL_S);
+  const [isTried, setTried] = useState(false);
+  const rotate = useChange(() => {
+    const body = { overlapSeconds: isInUse === true ? overlapSeconds : 0 };
+    return api.POST('/api/public/webhooks/{id}/secret/rotate', { params: { path: { id } }, body });
+  });
+  if (rotate.data && 'secret' in rotate.data) {
+    const { secret, overlapEndsAt } = rotate.data;
+    return (
+      <SecretOnce secret={secret} onClose={onClose}>
+        <p>{overlapEndsAt == null ? texts.endsNow : texts.endsAt(exactTime(Date.parse(overlapEndsAt)))}</p>
+      </SecretOnce>
+    );
+  }
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (isInUse !== undefined) rotate.mutate(undefined);
+  };
+  const choice = (value: boolean, label: string) => (
+    <label class="check">
+      <input
+        type="radio"
+        name="old-secret"
+        autoFocus={value}
+        checked={isInUse === value}
+        onChange={() => {
+          setInUse(value);
+        }}
+      />{' '}
+      {label}
+    </label>
+  );
+  return (
+    <Dialog title={texts.title} onClose={onClose}>
+      <form onSubmit={submit}>
+        <p>{texts.intro}</p>
+        <fieldset>
+          <legend>{texts.question}</legend>
+          {choice(true, texts.inUse)}
+          {choice(false, texts.lost)}
+          {isTried && isInUse === undefined && (
+            <p class="hint hint-bad" role="alert">
+              {texts.choose}
+            </p>
+          )}
+        </fieldset>
+        {isInUse === false && <p class="notice">{texts.noOverlap}</p>}
+        {isInUse === true && (
+          <Field label={texts.overlap} hint={texts.intoOverlap}>
+            {(ids) => (
+              <select
+                {...ids}
+                value={String(overlapSeconds)}
+                onChange={({ currentTarget }) => {
+                  setOverlap(Number(currentTarget.value));
+                }}
+              >
+                {texts.overlaps.map(([seconds, title]) => (
+                  <option value={String(seconds)}>{title}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
+        {rotate.error && <Problem error={rotate.error} />}
+        <footer class="dialog-foot">
+          <button type="submit" class="button button-main" disabled={rotate.isPending}>
+            {texts.submit}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+type RemoveDialogProps = {
+  readonly receiver: Schemas['Receiver'];
+  readonly onClose: () => void;
+  readonly onRemoved: () => void;
+};
+
+/** Removes a receiver, once its host has been typed. */
+function RemoveDialog({ receiver: { id, url }, onClose, onRemoved }: RemoveDialogProps) {
+  const { remove: texts, actions, removed } = receiverTexts;
+  const { host } = cutUrl(url);
+  const [typed, setTyped] = useState('');
+  const remove = useRemoval(id, () => {
+    announce(removed);
+    onRemoved();
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (typed.trim() === host) remove.mutate(undefined);
+  };
+  return (
+    <Dialog title={texts.title} onClose={onClose}>
+      <form onSubmit={submit}>
+        <p>{texts.intro}</p>
+        <Field label={texts.label(host)}>
+          {(ids) => (
+            <input
+              {...ids}
+              type="text"
+              class="mono"
+              autoFocus
+              autocomplete="off"
+              spellcheck={false}
+              value={typed}
+              onInput={({ currentTarget }) => {
+                setTyped(currentTarget.value);
+              }}
+            />
+          )}
+        </Field>
+        {remove.error && <Problem error={remove.error} />}
+        <footer class="dialog-foot">
+          <button type="submit" class="button button-bad" disabled={typed.trim() !== host || remove.isPending}>
+            {actions.remove}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+// For operators alone: the service refuses any link but one that an operator made.
+
+type DialogOf<Act> = { readonly id: string; readonly by: Act; readonly onClose: () => void };
+
+/** Locks or pauses a receiver, which its customer can't undo, with a reason that he reads. */
+function WithholdDialog({ id, by, onClose }: DialogOf<'lock' | 'pause'>) {
+  const { locked, paused, actions, reason: reasonLabel, reasonHint } = receiverTexts;
+  const texts = receiverTexts[by];
+  const [reason, setReason] = useState('');
+  const withhold = useChange(async () => {
+    const given = reason.trim();
+    await api.POST(`/api/public/webhooks/{id}/${by}`, {
+      params: { path: { id } },
+      body: given === '' ? {} : { reason: given },
+    });
+    announce(by === 'lock' ? locked : paused);
+    onClose();
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    withhold.mutate(undefined);
+  };
+  return (
+    <Dialog title={texts.title} onClose={onClose}>
+      <form onSubmit={submit}>
+        <p>{texts.intro}</p>
+        <Field label={reasonLabel} hint={reasonHint}>
+          {(ids) => (
+            <input
+              {...ids}
+              type="text"
+              autoFocus
+              autocomplete="off"
+              value={reason}
+              onInput={({ currentTarget }) => {
+                setReason(currentTarget.value);
+              }}
+            />
+          )}
+        </Field>
+        {withhold.error && <Problem error={withhold.error} />}
+        <footer class="dialog-foot">
+          <button type="submit" class="button button-bad" disabled={withhold.isPending}>
+            {actions[by]}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Lifts a lock or a pause, after saying what that does. */
+function LiftDialog({ id, by, onClose }: DialogOf<'unlock' | 'resume'>) {
+  const { enabled, resumed, actions } = receiverTexts;
+  const texts = receiverTexts[by];
+  const lift = useChange(async () => {
+    const path = by === 'unlock' ? '/api/public/webhooks/{id}/lock' : '/api/public/webhooks/{id}/pause';
+    await api.DELETE(path, { params: { path: { id } } });
+    announce(by === 'unlock' ? enabled : resumed);
+    onClose();
+  });
+  return (
+    <Dialog title={texts.title} onClose={onClose}>
+      <p>{texts.intro}</p>
+      {lift.error && <Problem error={lift.error} />}
+      <footer class="dialog-foot">
+        <button
+          type="button"
+          class="button button-main"
+          disabled={lift.isPending}
+          onClick={() => {
+            lift.mutate(undefined);
+          }}
+        >
+          {actions[by]}
+        </button>
+      </footer>
+    </Dialog>
   );
 }

@@ -1,25 +1,33 @@
-import { useLocation } from 'wouter-preact';
+import { writeDuration } from '@herald/core/duration';
+import { useLocation, useSearchParams } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { useActivity } from '../api/activity.ts';
-import type { Schemas } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
+import { CountChart } from '../charts/count-chart.tsx';
+import { LatencyChart } from '../charts/latency-chart.tsx';
+import { DeliveryList } from '../deliveries/delivery-list.tsx';
 import type { Filter } from '../deliveries/filter.ts';
 import { useHead } from '../deliveries/queries.ts';
-import { DeliveryList } from '../deliveries/delivery-list.tsx';
+import { chartTexts } from '../texts/chart-texts.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
+import { percentText, roughDuration } from '../time/time-text.ts';
+import { announce } from '../ui/announce.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { ForeignText } from '../ui/foreign-text.tsx';
 import { Id } from '../ui/id.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { Problem } from '../ui/problem.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { Time } from '../ui/time.tsx';
 import { Url } from '../ui/url.tsx';
 import { useNow } from '../ui/use-now.ts';
-import { ReceiverActions } from './receiver-actions.tsx';
-import { Backlog, ReceiverFacts, Rotation } from './receiver-facts.tsx';
-import { useReceiver } from './queries.ts';
 import { Cause } from './cause.tsx';
+import { useChange, useReceiver, useStats, type StatsWindow } from './queries.ts';
+import { ReceiverActions } from './receiver-actions.tsx';
 import { describeState, seenOf } from './receiver-state.ts';
 import { ReplayOfList } from './replay-of-list.tsx';
-import { StatsCharts } from './stats-charts.tsx';
+import { timeToSend } from './time-to-send.ts';
 
 /** One receiver: how it does, what to do about it, and its deliveries. */
 export function ReceiverPage({ id }: { readonly id: string }) {
@@ -109,4 +117,124 @@ function ReceiverHead({ receiver, onTryAll }: ReceiverHeadProps) {
 /** Whether deliveries may wait for a next try that somebody wants now. */
 function mayTryAll({ enabled, pausedAt, health }: Schemas['Receiver']): boolean {
   return enabled && pausedAt === undefined && (health.state !== 'healthy' || health.backlog > 0);
+}
+
+/** How long what waits for a receiver takes at its present pace, while something does. */
+function Backlog({ receiver: { id, enabled, health } }: { readonly receiver: Schemas['Receiver'] }) {
+  const isWanted = enabled && health.backlog > 0 && health.state !== 'paused';
+  const { data: stats } = useStats(id, '1h', isWanted);
+  if (!isWanted || !stats) return null;
+  const { perSecond, ms } = timeToSend(health.backlog, stats);
+  const { backlog } = receiverTexts;
+  return (
+    <p class="quiet">
+      {ms === undefined
+        ? backlog.stands(health.backlog)
+        : backlog.goes(health.backlog, perSecond.toFixed(1), roughDuration(ms))}
+    </p>
+  );
+}
+
+/** That a rotation of the secret is running, until when, and its end. */
+function Rotation({ receiver: { id, secretOverlapEndsAt } }: { readonly receiver: Schemas['Receiver'] }) {
+  const { rotation } = receiverTexts;
+  const mayWrite = useMayWrite();
+  const end = useChange(async () => {
+    await api.DELETE('/api/public/webhooks/{id}/secret/previous', { params: { path: { id } } });
+    announce(rotation.ended);
+  });
+  if (secretOverlapEndsAt === undefined) return null;
+  return (
+    <div class="notice">
+      <p>
+        {rotation.running} <Time at={secretOverlapEndsAt} />. {rotation.until}{' '}
+        {mayWrite && (
+          <button
+            type="button"
+            class="button"
+            disabled={end.isPending}
+            onClick={() => {
+              end.mutate(undefined);
+            }}
+          >
+            {rotation.end}
+          </button>
+        )}
+      </p>
+      {end.error && <Problem error={end.error} />}
+    </div>
+  );
+}
+
+/** How deliveries reach a receiver, where that is not as usual. */
+function ReceiverFacts({ receiver }: { readonly receiver: Schemas['Receiver'] }) {
+  const { facts } = receiverTexts;
+  const { ordering, orderingTimeoutSeconds, rateLimit, maxRetryHours, headerNames = [] } = receiver;
+  const shown = [
+    ordering === 'task' && ([facts.ordering, facts.inOrder(writeDuration(orderingTimeoutSeconds * 1_000))] as const),
+    rateLimit !== null && ([facts.rate, facts.perSecond(rateLimit.perSecond)] as const),
+    maxRetryHours !== null && ([facts.tries, facts.hours(maxRetryHours)] as const),
+  ].filter((each) => each !== false);
+  if (shown.length === 0 && headerNames.length === 0) return null;
+  return (
+    <dl class="facts">
+      {shown.map(([name, value]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+      {headerNames.length > 0 && (
+        <div>
+          <dt>{facts.headers}</dt>
+          <dd class="mono">{headerNames.join(', ')}</dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+const WINDOWS: readonly StatsWindow[] = ['1h', '24h', '7d'];
+
+/** What attempts came to, over a window that lives in the address. */
+function StatsCharts({ receiver }: { readonly receiver: string }) {
+  const [query, setQuery] = useSearchParams();
+  const window = WINDOWS.find((each) => each === query.get('window')) ?? '24h';
+  const stats = useStats(receiver, window);
+  const choose = (chosen: StatsWindow) => {
+    setQuery(
+      (former) => {
+        const next = new URLSearchParams(former);
+        next.set('window', chosen);
+        return next;
+      },
+      { replace: true },
+    );
+  };
+  const rate = stats.data?.totals.successRate;
+  return (
+    <section aria-label={chartTexts.outcomes}>
+      <div class="section-head">
+        <Tabs
+          label={chartTexts.window}
+          value={window}
+          options={WINDOWS.map((each) => [each, chartTexts.windows[each]])}
+          onChange={choose}
+        />
+        {rate !== undefined && <span class="quiet">{chartTexts.successRate(percentText(rate))}</span>}
+      </div>
+      <Loaded of={stats}>
+        {({ buckets }) => (
+          <div class="charts">
+            <CountChart buckets={buckets} />
+            <LatencyChart
+              title={chartTexts.latency}
+              highName="p95"
+              buckets={buckets.map(({ at, p50Ms, p95Ms }) => ({ at, p50: p50Ms, high: p95Ms }))}
+            />
+          </div>
+        )}
+      </Loaded>
+    </section>
+  );
 }

@@ -1,16 +1,27 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { useActivity } from '../api/activity.ts';
 import type { Schemas } from '../api/client.ts';
+import { Sparkline } from '../charts/sparkline.tsx';
+import { isSuccess } from '../deliveries/explain-attempt.ts';
 import { useReceivers } from '../deliveries/queries.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
-import { Loaded } from '../ui/loaded.tsx';
+import { latencyText, percentText } from '../time/time-text.ts';
+import { Badge } from '../ui/badge.tsx';
+import { createLazy } from '../ui/create-lazy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { ForeignText } from '../ui/foreign-text.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Time } from '../ui/time.tsx';
+import { Url } from '../ui/url.tsx';
+import { useNow } from '../ui/use-now.ts';
 import { NewReceiverForm, Registered, useRegistration } from './add-receiver.tsx';
-import { FirstSteps, judgeSteps } from './first-steps.tsx';
-import { useNewestDeliveries } from './queries.ts';
-import { ReceiverRow } from './receiver-row.tsx';
-import { seenOf } from './receiver-state.ts';
+import { Cause } from './cause.tsx';
+import { useNewestDeliveries, useStats } from './queries.ts';
+import { describeState, seenOf, type Seen } from './receiver-state.ts';
+import { TestDialog } from './test-dialog.tsx';
 
 const LIMIT = 10;
 
@@ -103,5 +114,172 @@ function ReceiverTable({ receivers, newest }: ReceiverTableProps) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+type ReceiverRowProps = {
+  readonly receiver: Schemas['Receiver'];
+  /** What the newest deliveries of the workspace tell of it. */
+  readonly seen: Seen;
+};
+
+function ReceiverRow({ receiver, seen }: ReceiverRowProps) {
+  const now = useNow();
+  const stats = useStats(receiver.id, '24h').data;
+  const { tone, state, cause } = describeState(receiver, now, seen);
+  const { events, description, health, id, url } = receiver;
+  const lastAt = seen.last?.at ?? health.lastSuccessAt ?? undefined;
+  return (
+    <tr>
+      <td class="col-receiver">
+        <Link href={`/console/receivers/${id}`} data-row className="row-link">
+          <Url url={url} />
+        </Link>
+        <span class="receiver-notes">
+          {description !== '' && (
+            <span class="description">
+              <ForeignText text={description} />
+            </span>
+          )}
+          <span class="quiet">{events.length === 0 ? receiverTexts.allEvents : events.join(', ')}</span>
+        </span>
+      </td>
+      <td class="col-state">
+        <Badge tone={tone}>{state}</Badge>
+        {cause && (
+          <p class="quiet cause">
+            <Cause cause={cause} />
+          </p>
+        )}
+      </td>
+      <td class="col-day">
+        {stats && (
+          <span class="day">
+            <Sparkline
+              buckets={stats.buckets}
+              label={receiverTexts.sparkline(stats.totals.delivered, stats.totals.failedAttempts)}
+            />
+            <span class={stats.totals.successRate === undefined ? 'quiet' : undefined}>
+              {stats.totals.successRate === undefined ? receiverTexts.noTraffic : percentText(stats.totals.successRate)}
+            </span>
+          </span>
+        )}
+      </td>
+      <td class="col-number">
+        {stats?.totals.p95Ms === undefined ? <span class="quiet nothing">–</span> : latencyText(stats.totals.p95Ms)}
+      </td>
+      <td class="col-last">{lastAt === undefined ? <span class="quiet nothing">–</span> : <Time at={lastAt} />}</td>
+      <td class="col-number">{health.backlog}</td>
+    </tr>
+  );
+}
+
+const Examples = createLazy(() => import('./examples.tsx').then((module) => module.Examples));
+
+/** What the first three steps are known by. */
+type Known = {
+  readonly receivers: readonly Pick<Schemas['Receiver'], 'id' | 'health'>[];
+  readonly newest: readonly Pick<Schemas['Delivery'], 'event' | 'lastAttempt' | 'receiverId'>[];
+};
+
+/** Which steps have happened: a receiver is there, took a test, and took an event. */
+function judgeSteps({ receivers, newest }: Known) {
+  const arrived = newest.filter(
+    ({ lastAttempt, receiverId }) => receiverId !== null && lastAttempt !== null && isSuccess(lastAttempt),
+  );
+  const isReal = receivers.some(({ health }) => health.lastSuccessAt !== null);
+  return {
+    isAdded: receivers.length > 0,
+    isTested: isReal || arrived.some(({ event }) => event === 'webhook.test'),
+    isReal: isReal || arrived.some(({ event }) => event !== 'webhook.test'),
+  };
+}
+
+type FirstStepsProps = Known & {
+  /** Absent: he may only look. */
+  readonly registration: ReturnType<typeof useRegistration> | undefined;
+};
+
+/** The way to the first event, in three steps. Each ticks itself off once it has happened. */
+function FirstSteps({ receivers, newest, registration }: FirstStepsProps) {
+  const { steps } = receiverTexts;
+  const { isAdded, isTested, isReal } = judgeSteps({ receivers, newest });
+  const [testing, setTesting] = useState<string>();
+  const [first] = receivers;
+  return (
+    <section class="steps" aria-label={steps.title}>
+      <h2>{isAdded ? steps.goesOn : steps.title}</h2>
+      <ol>
+        <Step number={1} title={steps.add} isDone={isAdded} isNext={!isAdded}>
+          <div class="first-receiver">
+            <div>
+              <p>{receiverTexts.empty}</p>
+              {registration ? (
+                <NewReceiverForm registration={registration} isInPage />
+              ) : (
+                <p class="quiet">{steps.readOnly}</p>
+              )}
+            </div>
+            <div>
+              <p class="quiet">{receiverTexts.secret.verifyHint}</p>
+              <Examples />
+            </div>
+          </div>
+        </Step>
+        <Step number={2} title={steps.test} isDone={isTested} isNext={isAdded && !isTested}>
+          <p>{steps.testHint}</p>
+          {registration && first && (
+            <button
+              type="button"
+              class="button button-main"
+              onClick={() => {
+                setTesting(first.id);
+              }}
+            >
+              {receiverTexts.actions.test}
+            </button>
+          )}
+        </Step>
+        <Step number={3} title={steps.real} isDone={isReal} isNext={isTested && !isReal}>
+          <p>{steps.realHint}</p>
+        </Step>
+      </ol>
+      {testing !== undefined && (
+        <TestDialog
+          id={testing}
+          onClose={() => {
+            setTesting(undefined);
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+type StepProps = {
+  readonly number: number;
+  readonly title: string;
+  readonly isDone: boolean;
+  readonly isNext: boolean;
+  readonly children: ComponentChildren;
+};
+
+/** Only the next step says what to do. */
+function Step({ number, title, isDone, isNext, children }: StepProps) {
+  const { steps } = receiverTexts;
+  return (
+    <li
+      class={isDone ? 'step step-done' : isNext ? 'step step-next' : 'step'}
+      aria-current={isNext ? 'step' : undefined}
+    >
+      <h3>
+        <span class="step-mark" aria-hidden="true">
+          {isDone ? '✓' : number}
+        </span>
+        {title}
+        {isDone && <span class="unseen"> {steps.done}</span>}
+      </h3>
+      {isNext && children}
+    </li>
   );
 }

@@ -1,21 +1,23 @@
 import { useQueryClient } from '@tanstack/preact-query';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, Redirect, Route, Switch } from 'wouter-preact';
+import { refusal, useAccess } from '../access/access.ts';
+import type { ApiProblem } from '../api/api-problem.ts';
 import { DeliveryPage } from '../deliveries/delivery-page.tsx';
 import { DeliveriesPage } from '../receivers/deliveries-page.tsx';
 import { ReceiverPage } from '../receivers/receiver-page.tsx';
 import { ReceiversPage } from '../receivers/receivers-page.tsx';
-import { useAccess } from '../access/access.ts';
-import { refusal } from '../access/refusal.ts';
 import { session, tabs } from '../session/session.ts';
+import { isToken } from '../session/token.ts';
 import { useStore } from '../state/create-store.ts';
 import { TaskPage } from '../tasks/task-page.tsx';
-import { texts } from '../texts/texts.ts';
+import { brand } from '../texts/brand.ts';
+import { signInTexts, texts } from '../texts/texts.ts';
 import { createLazy } from '../ui/create-lazy.tsx';
+import { Field } from '../ui/field.tsx';
 import { Time } from '../ui/time.tsx';
 import { Finder } from './finder.tsx';
 import { Shell } from './shell.tsx';
-import { SignIn } from './sign-in.tsx';
 
 const VerifyPage = createLazy(() => import('../verify/verify-page.tsx').then((module) => module.VerifyPage));
 
@@ -120,5 +122,63 @@ function WhoseConsole({ onSignOut }: { readonly onSignOut: () => void }) {
         {texts.signOut}
       </button>
     </span>
+  );
+}
+
+type SignInProps = {
+  /** Why the token before was refused. */
+  readonly refused: ApiProblem | undefined;
+  /** The token before was that of a link. */
+  readonly wasLink: boolean;
+  readonly onToken: (token: string) => void;
+};
+
+/** The page for a tab without a token, or whose token has ended. */
+function SignIn({ refused, wasLink, onToken }: SignInProps) {
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    session.want();
+  }, []);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (isToken(text.trim())) onToken(text.trim());
+    else setProblem(signInTexts.wrongForm);
+  };
+  return (
+    <main class="sign-in" id="content">
+      <h1>{refused ? (wasLink ? signInTexts.endedTitle : signInTexts.refusedTitle) : signInTexts.title}</h1>
+      {refused && wasLink ? <p>{signInTexts.ended}</p> : <p>{signInTexts.intro}</p>}
+      {!refused && <p>{signInTexts.arrives}</p>}
+      {brand?.support !== undefined && (
+        <p>
+          <a href={brand.support} target="_blank" rel="noopener">
+            {texts.support(brand.name)}
+          </a>
+        </p>
+      )}
+      {refused && <p class="quiet">{refused.message}</p>}
+      <form onSubmit={submit}>
+        <Field label={signInTexts.label} hint={signInTexts.hint} problem={problem}>
+          {(ids) => (
+            <input
+              {...ids}
+              type="password"
+              class="mono"
+              autocomplete="off"
+              spellcheck={false}
+              value={text}
+              onInput={({ currentTarget }) => {
+                setText(currentTarget.value);
+                setProblem(undefined);
+              }}
+            />
+          )}
+        </Field>
+        <button type="submit" class="button button-main">
+          {signInTexts.open}
+        </button>
+      </form>
+    </main>
   );
 }

@@ -3,14 +3,13 @@ import { useActivity } from '../api/activity.ts';
 import { api } from '../api/client.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { EventName } from '../deliveries/event-name.tsx';
-import { useEndpoints } from '../deliveries/queries.ts';
 import { HistoryAway } from '../deliveries/history-away.tsx';
 import { MoreRows } from '../deliveries/more-rows.tsx';
+import { useEndpoints } from '../deliveries/queries.ts';
 import { taskTexts } from '../texts/task-texts.ts';
 import { Id } from '../ui/id.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { ExactTime } from '../ui/time.tsx';
-import { groupByTransition } from './group-by-transition.ts';
 
 function useTaskDeliveries(id: string) {
   return useInfiniteQuery({
@@ -76,4 +75,9 @@ export function TaskPage({ id }: { readonly id: string }) {
       </Loaded>
     </>
   );
+}
+
+/** Puts the deliveries of each transition together, in the order in which they come. */
+function groupByTransition<T extends { readonly transitionId: string }>(deliveries: readonly T[]): [T, ...T[]][] {
+  return [...Map.groupBy(deliveries, ({ transitionId }) => transitionId).values()] as [T, ...T[]][];
 }

@@ -1,5 +1,4 @@
-import { percentText } from './percent.ts';
-import { exactTime, latencyText, preciseDuration, relativeTime, roughDuration } from './time-text.ts';
+import { exactTime, latencyText, percentText, preciseDuration, relativeTime, roughDuration } from './time-text.ts';
 
 const NOW = Date.UTC(2030, 0, 31, 12);
 

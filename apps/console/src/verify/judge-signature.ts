@@ -1,7 +1,6 @@
-import { findMatch, type Match } from './find-match.ts';
-import { toBytes } from './hmac.ts';
+import { fromBase64, hmac, toBase64, toBytes, toHex } from './hmac.ts';
 
-export type Reason =
+type Reason =
   | 'headers_missing'
   | 'secret_missing'
   | 'secret_form'
@@ -116,4 +115,80 @@ async function judgeComputed({ headers, body, secrets, computed = '' }: Delivere
 
 function bad(reason: Reason): Finding {
   return { tone: 'bad', reason };
+}
+
+/** With which key over which body a signature was made. */
+type Match = { readonly key: KeyKind; readonly body: BodyKind; readonly isHex: boolean };
+
+type Search = {
+  /** Without `sha256=` or `v1,`. */
+  readonly signature: string;
+  readonly secrets: readonly string[];
+  readonly body: string;
+  /** What is signed before the body: `id.timestamp.` in Standard Webhooks. */
+  readonly before?: string;
+};
+
+/** Finds with what a signature was made, among what people get wrong; undefined when it is none of that. */
+async function findMatch({ signature, secrets, body, before = '' }: Search): Promise<Match | undefined> {
+  const head = toBytes(before);
+  for (const secret of secrets) {
+    for (const key of keysOf(secret)) {
+      for (const variant of bodiesOf(body)) {
+        const made = await hmac(key.bytes, new Uint8Array([...head, ...variant.bytes]));
+        if (made.length === 0) continue;
+        const isHex = toHex(made) === signature.toLowerCase();
+        if (isHex || toBase64(made) === signature) return { key: key.kind, body: variant.kind, isHex };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** What a key may have been made of. `shown` is the whole secret, `decoded` the bytes behind its prefix. */
+type KeyKind = 'shown' | 'decoded' | 'unprefixed' | 'padded';
+/** What may have happened to a body on its way. */
+type BodyKind = 'pasted' | 'newline_added' | 'newline_removed' | 'trimmed' | 'crlf' | 'minified' | 'indented';
+
+type Variant<Kind> = { readonly kind: Kind; readonly bytes: Uint8Array<ArrayBuffer> };
+
+const PREFIX = 'whsec_';
+
+/** The keys that people make of a secret, the right ones among them. */
+function keysOf(secret: string): Variant<KeyKind>[] {
+  const unprefixed = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret;
+  const decoded = fromBase64(unprefixed);
+  return [
+    { kind: 'shown', bytes: toBytes(secret) },
+    ...(decoded ? [{ kind: 'decoded' as const, bytes: decoded }] : []),
+    { kind: 'unprefixed', bytes: toBytes(unprefixed) },
+    { kind: 'padded', bytes: toBytes(`${secret}\n`) },
+  ];
+}
+
+/** The bodies that people sign instead of the one that was sent, which comes first. */
+function bodiesOf(body: string): Variant<BodyKind>[] {
+  const texts: [BodyKind, string | undefined][] = [
+    ['pasted', body],
+    ['newline_removed', body.replace(/\r?\n$/, '')],
+    ['newline_added', `${body}\n`],
+    ['trimmed', body.trim()],
+    ['crlf', body.replaceAll(/\r?\n/g, '\r\n')],
+    ['minified', reformat(body)],
+    ['indented', reformat(body, 2)],
+  ];
+  const seen = new Set<string>();
+  return texts.flatMap(([kind, text]) => {
+    if (text === undefined || seen.has(text)) return [];
+    seen.add(text);
+    return [{ kind, bytes: toBytes(text) }];
+  });
+}
+
+function reformat(body: string, indentation?: number): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(body), null, indentation);
+  } catch {
+    return undefined;
+  }
 }
