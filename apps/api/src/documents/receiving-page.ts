@@ -118,7 +118,8 @@ export function renderReceivingPage(kit?: Kit): string {
     'Receiving webhooks',
     `<p>Herald sends a signed <code>POST</code> request to your URL for every event to which you subscribe. Register the URL
 with <a href="/docs#/Receivers/registerReceiver"><code>POST /api/public/webhooks</code></a>, or give a
-<code>callback</code> when you create a Task. The answer has the signing secret, and no other answer does: keep it.</p>
+<code>callback</code> when you create a Task. The answer has the signing secret, and no other answer does: keep it.
+<a href="#verify">A receiver to copy</a> is below, in Node, Python, Go, PHP and Ruby.</p>
 <h2 id="rules">Rules</h2>
 <ul>
 <li>A workspace has at most ${RECEIVER_LIMIT} receivers.</li>

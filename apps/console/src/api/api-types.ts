@@ -1506,7 +1506,7 @@ export interface components {
              * @description Deliveries accepted before this time. Default: now.
              */
             until?: string;
-            /** @description Default: `failed` and `canceled`. One that is `pending` gets one more attempt now, beside its schedule, unless it waits for its turn. One status alone, without the array, is taken too. */
+            /** @description Default: `failed` and `canceled`. One that is `pending` gets one more attempt now, beside its schedule, unless it is due anyway or waits for its turn; while the receiver is held back, one is tried at once. One status alone, without the array, is taken too. */
             status?: components["schemas"]["ReplayableStatus"][];
             /** @description Only deliveries of this event. */
             event?: components["schemas"]["EventName"];
