@@ -356,10 +356,11 @@ test.each<[string, readonly string[], RegExp]>([
   ['a limit beyond bounds', ['deliveries', 'list', '--workspace', 'w', '--limit', '0'], /from 1 to 1000/],
   ['a replay without a time', ['replay', UNKNOWN], /required option '--since/],
   [
-    'a replay of what is pending',
-    ['replay', UNKNOWN, '--since', '1h', '--status', 'pending'],
-    /delivered, failed, canceled/,
+    'a replay of an unknown status',
+    ['replay', UNKNOWN, '--since', '1h', '--status', 'lost'],
+    /delivered, failed, canceled, pending/,
   ],
+  ['a replay of an unknown error', ['replay', UNKNOWN, '--since', '1h', '--error', 'tls'], /such as tls_expired/],
   ['a replay of no time', ['replay', UNKNOWN, '--since', '1h', '--until', '2h'], /--until must be later/],
   ['an unknown command', ['recievers'], /unknown command.*receivers/s],
 ])('%s is refused with a sentence, exit code 1 and nothing on stdout', async (_name, args, sentence) => {

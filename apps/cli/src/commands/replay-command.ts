@@ -23,7 +23,7 @@ const INTERRUPTED = 130;
 const REPLAYABLE = ['delivered', 'failed', 'canceled', 'pending'] as const;
 const EXAMPLES = [
   'herald replay wh_01m7wyndtadddfeszmz5b3xx5r --since 2h',
-  'herald replay wh_01m7wyndtadddfeszmz5b3xx5r --since 2d --status pending    tries all that wait now',
+  'herald replay wh_01m7wyndtadddfeszmz5b3xx5r --since 2d --status pending',
   'herald replay wh_01m7wyndtadddfeszmz5b3xx5r --since 2030-01-30T00:00:00Z --until 2030-01-31T00:00:00Z --status failed',
 ];
 
