@@ -95,7 +95,7 @@ function settleBeforeSending(res: Response, settleAnswer: (json: string) => Prom
 /** Response header of an answer that comes from an earlier run of the same request. */
 export const REPLAYED = 'idempotency-replayed';
 /** Headers that belong to the answer of the operation. All others belong to one response. */
-const HEADERS = ['location', 'cache-control', 'etag'];
+const KEPT_HEADERS = ['location', 'cache-control', 'etag'];
 
 /**
  * The kept part of an answer. It has no signing secret: a secret is shown once, and Redis holds it encrypted. It has no
@@ -103,7 +103,7 @@ const HEADERS = ['location', 'cache-control', 'etag'];
  * @param asked the body of the request
  */
 export function toKeptAnswer(res: Pick<Response, 'statusCode' | 'get'>, json: string, asked: unknown): KeptAnswer {
-  const headers = HEADERS.flatMap((name) => {
+  const headers = KEPT_HEADERS.flatMap((name) => {
     const value = res.get(name);
     return value === undefined ? [] : [[name, value] as const];
   });
@@ -163,9 +163,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
-const PLAIN = /^[\x21-\x7e]{1,255}$/;
+const PLAIN_KEY = /^[\x21-\x7e]{1,255}$/;
 /** A String of RFC 9651 section 3.3.3, as draft-ietf-httpapi-idempotency-key-header asks for. */
-const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
+const QUOTED_KEY = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 
 /**
  * The request's `Idempotency-Key`. `"abc"` in quotes, as the IETF draft writes it, is the same key as plain `abc`.
@@ -176,8 +176,8 @@ export function readIdempotencyKey(req: Pick<IncomingMessage, 'headers' | 'heade
   if (req.headers['idempotency-key'] === undefined) return undefined;
   const [text = '', ...more] = req.headersDistinct['idempotency-key'] ?? [];
   if (more.length > 0) throw invalid('must be given once');
-  const key = text.startsWith('"') ? QUOTED.exec(text)?.[1]?.replace(/\\(.)/g, '$1') : text;
-  if (key === undefined || !PLAIN.test(key)) {
+  const key = text.startsWith('"') ? QUOTED_KEY.exec(text)?.[1]?.replace(/\\(.)/g, '$1') : text;
+  if (key === undefined || !PLAIN_KEY.test(key)) {
     throw invalid('must be 1 to 255 visible ASCII characters without spaces, plain or in double quotes');
   }
   return key;

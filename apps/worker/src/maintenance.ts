@@ -116,7 +116,7 @@ export async function feedReplays({ replays, reportReplayed, now }: FeedReplaysD
 }
 
 /** Entries in one step. */
-const BATCH = 200;
+const TRAIL_BATCH = 200;
 
 /**
  * Writes a line into the log for each entry that a command of `herald` has made: it has no log of its own. A worker that
@@ -125,13 +125,13 @@ const BATCH = 200;
  */
 export async function logEntries(follower: AuditFollower, logger: Logger): Promise<number> {
   for (let lines = 0; ;) {
-    const step = await follower.next('log', BATCH);
+    const step = await follower.next('log', TRAIL_BATCH);
     if (step.entries.length === 0 || !(await follower.advance('log', step))) return lines;
     for (const entry of step.entries.filter(({ by }) => by === 'cli')) {
       logger.info('audit.entry', toAuditLine(entry));
       lines++;
     }
-    if (step.entries.length < BATCH) return lines;
+    if (step.entries.length < TRAIL_BATCH) return lines;
   }
 }
 
@@ -141,10 +141,10 @@ export async function logEntries(follower: AuditFollower, logger: Logger): Promi
  */
 export async function copyEntries(follower: AuditFollower, table: Pick<AuditTable, 'write'>): Promise<number> {
   for (let copied = 0; ;) {
-    const step = await follower.next('history', BATCH);
+    const step = await follower.next('history', TRAIL_BATCH);
     if (step.entries.length === 0) return copied;
     await table.write(step.entries);
     copied += step.entries.length;
-    if (!(await follower.advance('history', step)) || step.entries.length < BATCH) return copied;
+    if (!(await follower.advance('history', step)) || step.entries.length < TRAIL_BATCH) return copied;
   }
 }

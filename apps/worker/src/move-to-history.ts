@@ -132,7 +132,7 @@ export type MoveSettledDeps = {
  * Deliveries that move together. A batch holds up Redis and this process: 200 raised the 99th percentile of deliveries at
  * 500/s from 3 to 26 ms, 20 to 3.4 ms.
  */
-const BATCH = 20;
+const SETTLED_BATCH = 20;
 /**
  * Of what should have moved so long ago, in ms, each batch is twice the one before, up to the largest. A batch takes
  * seven round trips and a commit, however small it is: while PostgreSQL or the processors are slow, 20 don't keep up.
@@ -155,7 +155,7 @@ export async function moveSettled(deps: MoveSettledDeps): Promise<number> {
   };
   let alone = 0;
   let hadBug = false;
-  let together = BATCH;
+  let together = SETTLED_BATCH;
   let total = 0;
   if (!(await moves.isDue(now() - retentionMs, now()))) return total;
   while (!isStopping()) {
@@ -186,7 +186,7 @@ export async function moveSettled(deps: MoveSettledDeps): Promise<number> {
     const goesOn = batch.looked === limit && (forgotten > 0 || batch.deliveries.length === 0);
     if (!goesOn) return total;
     const oldest = Number(batch.deliveries[0]?.score ?? settledUntil);
-    together = oldest < settledUntil - BEHIND_MS ? Math.min(2 * together, LARGEST_BATCH) : BATCH;
+    together = oldest < settledUntil - BEHIND_MS ? Math.min(2 * together, LARGEST_BATCH) : SETTLED_BATCH;
   }
   return total;
 }

@@ -12,7 +12,7 @@ const Schedule = DurationList.refine((list) => list.length <= 40, 'must be at mo
 export const MEANT_WHEN_EMPTY: readonly string[] = ['RETRY_SCHEDULE', 'CALLBACK_RETRY_SCHEDULE'];
 
 /** Standard Webhooks asks for so many bytes. */
-const BYTES = { min: 24, max: 64 };
+const SECRET_BYTES = { min: 24, max: 64 };
 
 /** Where notices to the platform go, and the secret that signs them. Without both there are none. */
 const NoticeEnv = z.object({
@@ -23,7 +23,7 @@ const NoticeEnv = z.object({
   ).optional(),
 });
 
-const ITEM = /^(\d{1,3})(?:-(\d{1,3}))?$/;
+const SHARDS_ITEM = /^(\d{1,3})(?:-(\d{1,3}))?$/;
 
 /** `all`, or shards such as `0,2-3`, from 0; sorted, each once. */
 const ShardList = ParsedText(
@@ -96,7 +96,7 @@ function readSecret(text: string): string | undefined {
   const bytes = Buffer.from(base64, 'base64');
   // Node skips unknown characters in base64, so a quoted or cut secret would become another one.
   const isWhole = bytes.toString('base64') === base64;
-  return isWhole && bytes.length >= BYTES.min && bytes.length <= BYTES.max ? text : undefined;
+  return isWhole && bytes.length >= SECRET_BYTES.min && bytes.length <= SECRET_BYTES.max ? text : undefined;
 }
 
 type Given = Partial<z.infer<typeof NoticeEnv>> & {
@@ -133,7 +133,7 @@ function readShards(text: string): readonly number[] | undefined {
 }
 
 function readRange(item: string): number[] | undefined {
-  const [, firstText, lastText = firstText] = ITEM.exec(item) ?? [];
+  const [, firstText, lastText = firstText] = SHARDS_ITEM.exec(item) ?? [];
   if (firstText === undefined) return undefined;
   const [first, last] = [Number(firstText), Number(lastText)];
   return first <= last ? Array.from({ length: last - first + 1 }, (_, index) => first + index) : undefined;

@@ -110,7 +110,7 @@ export const START_LINKS: z.infer<typeof StartLinks> = {
   ],
 };
 
-const items = START_LINKS.links.map(({ path, title }) => `<li><a href="${path}">${escapeHtml(title)}</a></li>`);
+const START_ITEMS = START_LINKS.links.map(({ path, title }) => `<li><a href="${path}">${escapeHtml(title)}</a></li>`);
 
 export const PAGES_CSS_PATH = '/docs/pages.css';
 
@@ -128,7 +128,7 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 export const START_PAGE = renderPage(
   '/',
   'Herald',
-  `<p>Herald delivers signed webhooks for Task transitions.</p>\n<ul>\n${items.join('\n')}\n</ul>`,
+  `<p>Herald delivers signed webhooks for Task transitions.</p>\n<ul>\n${START_ITEMS.join('\n')}\n</ul>`,
 );
 
 export const ERROR_CODES: z.infer<typeof ErrorCodes> = {

@@ -39,7 +39,7 @@ export type ContentSecurityPolicy = Readonly<Record<string, readonly string[]>>;
 
 const NOTHING: ContentSecurityPolicy = { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] };
 
-const HEADERS = {
+const SECURITY_HEADERS = {
   // Nearly every answer is for the owner of one key.
   'cache-control': 'no-store',
   'cross-origin-resource-policy': 'same-origin',
@@ -53,14 +53,14 @@ const HEADERS = {
 /** Sets the security headers. A router with pages sets them once more, with a policy that replaces that of the API. */
 export function createSecurityHeaders(policy: ContentSecurityPolicy = NOTHING): RequestHandler {
   const directives = Object.entries(policy).map(([name, sources]) => [name, ...sources].join(' '));
-  const headers = Object.entries({ ...HEADERS, 'content-security-policy': directives.join(';') });
+  const headers = Object.entries({ ...SECURITY_HEADERS, 'content-security-policy': directives.join(';') });
   return (_req, res, next) => {
     for (const [name, value] of headers) res.setHeader(name, value);
     next();
   };
 }
 
-const ALLOWED = {
+const CROSS_ORIGIN_HEADERS = {
   'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
   'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-match, traceparent',
   'access-control-max-age': '600',
@@ -87,7 +87,7 @@ export function createAllowOrigins(origins: readonly string[]): RequestHandler {
       .set('access-control-expose-headers', 'etag, retry-after, x-request-id');
     res.set('cross-origin-resource-policy', 'cross-origin');
     if (req.method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined) {
-      res.status(204).set(ALLOWED).end();
+      res.status(204).set(CROSS_ORIGIN_HEADERS).end();
       return;
     }
     next();

@@ -104,7 +104,7 @@ export function createRateLimit(perSecond: number, sendCommand: SendScriptComman
 }
 
 /** The bodies of one workspace's unfinished requests: 128 of the largest, or many thousands of the usual size. */
-const LIMIT_BYTES = 128 * BODY_LIMIT_BYTES;
+const BODIES_LIMIT_BYTES = 128 * BODY_LIMIT_BYTES;
 
 /**
  * Limits the memory that the bodies of one workspace's unfinished requests take in this process, whichever keys and links
@@ -124,7 +124,7 @@ export function createBodyLimit(): RequestHandler {
     }
     const id = budgetOf(req);
     const before = taken.get(id) ?? 0;
-    if (before + bytes > LIMIT_BYTES) {
+    if (before + bytes > BODIES_LIMIT_BYTES) {
       const detail = 'too many large requests of yours are under way; wait until some are answered';
       throw new HttpFault('rate_limited', detail, { 'retry-after': '1' });
     }

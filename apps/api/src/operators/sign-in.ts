@@ -214,10 +214,10 @@ function findOrAdd<Value>(
   return created;
 }
 
-const COOKIE = 'herald_operator';
-const KEEP_MS = 30 * 86_400_000;
+const COOKIE_NAME = 'herald_operator';
+const COOKIE_KEPT_MS = 30 * 86_400_000;
 /** `<id>.<end of its life, in ms>.<proof>` */
-const VALUE = /^([\w-]{22})\.(\d{13,15})\.([\w-]{43})$/;
+const COOKIE_VALUE = /^([\w-]{22})\.(\d{13,15})\.([\w-]{43})$/;
 
 type KnownBrowsersDeps = {
   /** The first proves, all check. */
@@ -236,7 +236,7 @@ export function createKnownBrowsers({ secretsKeys, now }: KnownBrowsersDeps) {
   const prove = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest();
 
   const read = (value: string) => {
-    const [, id = '', until = '', proof = ''] = VALUE.exec(value) ?? [];
+    const [, id = '', until = '', proof = ''] = COOKIE_VALUE.exec(value) ?? [];
     const given = Buffer.from(proof, 'base64url');
     const isProven = keys.some((key) => {
       const expected = prove(key, `${id}.${until}`);
@@ -249,7 +249,7 @@ export function createKnownBrowsers({ secretsKeys, now }: KnownBrowsersDeps) {
     (req.get('cookie') ?? '')
       .split(';')
       .map((pair) => pair.trim().split('='))
-      .filter(([name]) => name === COOKIE)
+      .filter(([name]) => name === COOKIE_NAME)
       .map(([, value = '']) => read(value))
       .find((found) => found !== undefined);
 
@@ -260,8 +260,8 @@ export function createKnownBrowsers({ secretsKeys, now }: KnownBrowsersDeps) {
     remember(req: Pick<Request, 'get' | 'secure'>, res: Pick<Response, 'cookie'>): void {
       const isPage = req.get('accept')?.includes('text/html') === true;
       const found = find(req);
-      if (!isPage || (found && found.until - now() > KEEP_MS / 2)) return;
-      const text = `${found?.id ?? randomBytes(16).toString('base64url')}.${now() + KEEP_MS}`;
+      if (!isPage || (found && found.until - now() > COOKIE_KEPT_MS / 2)) return;
+      const text = `${found?.id ?? randomBytes(16).toString('base64url')}.${now() + COOKIE_KEPT_MS}`;
       const [key] = keys;
       if (!key) throw new Error('SECRETS_KEY has a key');
       // Also from a link in a chat: it opens nothing.
@@ -269,10 +269,10 @@ export function createKnownBrowsers({ secretsKeys, now }: KnownBrowsersDeps) {
         httpOnly: true,
         sameSite: 'lax',
         secure: req.secure,
-        maxAge: KEEP_MS,
+        maxAge: COOKIE_KEPT_MS,
         path: '/',
       };
-      res.cookie(COOKIE, `${text}.${prove(key, text).toString('base64url')}`, options);
+      res.cookie(COOKIE_NAME, `${text}.${prove(key, text).toString('base64url')}`, options);
     },
   };
 }

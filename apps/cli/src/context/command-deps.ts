@@ -70,7 +70,7 @@ export function systemUser(read: () => { readonly username: string } = userInfo)
 export type InputStream = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
 /** Characters that are read. What is asked for has some dozens. */
-const LIMIT = 4_096;
+const INPUT_LIMIT = 4_096;
 
 /**
  * Reads what stands on standard input, without blanks around it. On a terminal it asks for one line, and doesn't show
@@ -90,7 +90,7 @@ async function readToEnd(stdin: InputStream): Promise<string> {
   let text = '';
   for await (const chunk of stdin) {
     text += String(chunk);
-    if (text.length > LIMIT) break;
+    if (text.length > INPUT_LIMIT) break;
   }
   return text;
 }
