@@ -1,7 +1,7 @@
 import { findPortClash } from '@herald/config/api-config';
 import { MEANT_WHEN_EMPTY } from '@herald/config/worker-config';
-import { readInteger } from '@herald/runtime/env/env';
-import type { AddressVariables } from '@herald/runtime/net/listen';
+import { readInteger } from '@herald/runtime/env';
+import type { AddressVariables } from '@herald/runtime/listen';
 
 /** The addresses of the two processes, and the other settings of the environment. */
 export interface LocalSettings {

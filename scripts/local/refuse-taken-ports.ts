@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
-import { listen } from '@herald/runtime/net/listen';
-import { ConfigError } from '@herald/runtime/env/env';
+import { listen } from '@herald/runtime/listen';
+import { ConfigError } from '@herald/runtime/env';
 import type { Listener, LocalSettings } from './local-settings.ts';
 
 /** Added to a taken port for an example of another one. */

@@ -1,4 +1,4 @@
-import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gauge';
+import { addCertificateGauge } from '@herald/runtime/metrics';
 import { addClockGauge } from '@herald/store/redis/clock';
 import { addFindingGauge } from '@herald/store/operators/create-readiness';
 import { addServiceGauges } from '@herald/store/operators/create-service-state-reader';

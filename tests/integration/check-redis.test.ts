@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkRedis } from '@herald/store/redis/check-redis';
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
-import type { Finding } from '@herald/runtime/findings/finding';
+import type { Finding } from '@herald/runtime/finding';
 import { askRedis, startRedis, waitFor, type RedisOptions, type RunningRedis } from '@herald/test-kit';
 
 const SOUND = { appendonly: true, args: ['--maxmemory', '256mb'] };

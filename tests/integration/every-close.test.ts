@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { globSync, readFileSync } from 'node:fs';
-import { createLogger } from '@herald/runtime/log/logger';
+import { createLogger } from '@herald/runtime/log';
 import { startClock } from '@herald/store/redis/clock';
 import { openConnections, startHeartbeat } from '@herald/store/redis/open-connections';
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';

@@ -1,6 +1,6 @@
 import { deliveryIdOf, ListenerLimitReachedError } from '@herald/core';
-import type { Logger } from '@herald/runtime/log/logger';
-import { createMetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import type { Logger } from '@herald/runtime/log';
+import { createMetricsRegistry } from '@herald/runtime/metrics';
 import { createApiKeyStore, type NewApiKey } from '@herald/store/access/api-key-store';
 import { createFollow, createListenerStore, LISTENER_LIMIT, publishListened } from '@herald/store/listening/listeners';
 import { isListened } from '@herald/store/endpoints/endpoint-record';

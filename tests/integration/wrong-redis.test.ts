@@ -1,7 +1,7 @@
 import { closeRedis, connectRedis, RedisUnreachableError } from '@herald/store/redis/connect-redis';
 import { checkAccess, demandUsableRedis } from '@herald/store/redis/check-redis';
 import { START_CAUSES } from '@herald/store/redis/open-when-usable';
-import { readEnv } from '@herald/runtime/env/env';
+import { readEnv } from '@herald/runtime/env';
 import { SharedEnv } from '@herald/config/shared-env';
 import { toRedisTarget, withOneRedis } from '@herald/config/redis-env';
 import { PASSWORD, startWrongServers, type WrongServer, type WrongServers } from '../support/wrong-redis.ts';

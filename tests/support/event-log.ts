@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '@herald/runtime/log/logger';
+import type { LogFields, Logger } from '@herald/runtime/log';
 
 /** A logger that notes each line as its level, its event, and the `code` of its fields where there is one. */
 export function createEventLog(events: string[]): Logger {

@@ -1,11 +1,11 @@
 import type { ApiConfig } from '@herald/config/api-config';
 import { createActionUrl } from '@herald/core';
 import { createEndpointUrlJudge } from '@herald/egress/judge-url-host';
-import type { Finding } from '@herald/runtime/findings/finding';
-import type { Resources } from '@herald/runtime/lifecycle/resources';
-import type { Logger } from '@herald/runtime/log/logger';
-import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gauge';
-import { addTracing } from '@herald/runtime/tracing/add-tracing';
+import type { Finding } from '@herald/runtime/finding';
+import type { Resources } from '@herald/runtime/lifecycle';
+import type { Logger } from '@herald/runtime/log';
+import { addCertificateGauge } from '@herald/runtime/metrics';
+import { addTracing } from '@herald/runtime/add-tracing';
 import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { createAuditTrail } from '@herald/store/access/audit-trail';
 import { createBindingStore } from '@herald/store/access/binding-store';

@@ -1,6 +1,6 @@
 import { UnavailableError } from '@herald/core';
 import type { ApiConfig } from '@herald/config/api-config';
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import type { createWaitingView } from '@herald/store/operators/create-readiness';
 import express, { type Express, type RequestHandler } from 'express';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { canonicalJson, ValidationError } from '@herald/core';
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import { isApiKeyText } from '@herald/store/access/api-key-store';
 import type { IdempotencyRecord, IdempotencyStore, KeptAnswer } from '@herald/store/access/idempotency-store';
 import type { Request, RequestHandler, Response } from 'express';

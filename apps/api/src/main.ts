@@ -1,9 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { type ApiConfig, readApiConfig } from '@herald/config/api-config';
-import { createResources, type Resources } from '@herald/runtime/lifecycle/resources';
-import { type RunningProcess, runProcess } from '@herald/runtime/lifecycle/run-process';
-import { createLogger, type Logger } from '@herald/runtime/log/logger';
-import { type AddressVariables, listen, type ListenAddress } from '@herald/runtime/net/listen';
+import { createResources, type Resources, type RunningProcess, runProcess } from '@herald/runtime/lifecycle';
+import { createLogger, type Logger } from '@herald/runtime/log';
+import { type AddressVariables, listen, type ListenAddress } from '@herald/runtime/listen';
 import { createWaitingView } from '@herald/store/operators/create-readiness';
 import { explainStartFailure, openWhenUsable } from '@herald/store/redis/open-when-usable';
 import { openContext } from './context.ts';

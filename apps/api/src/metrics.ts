@@ -1,6 +1,5 @@
 import { EVENT_NAMES } from '@herald/core';
-import { createCounter } from '@herald/runtime/metrics/create-counter';
-import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createCounter, createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics';
 import type { ApiKey } from '@herald/store/access/api-key-store';
 import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import { createRedisMetrics } from '@herald/store/redis/open-connections';

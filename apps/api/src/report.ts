@@ -1,5 +1,5 @@
 import type { DomainError, TaskEventName, TaskId, TaskStatus, TransitionId, WorkspaceId } from '@herald/core';
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import type { RedeliveryReport } from '@herald/store/lists/delivery-log';
 import type { CanceledByErasure } from '@herald/store/tasks/payload-eraser';
 import type { TestEventReport } from '@herald/store/test-events/send-test-event';

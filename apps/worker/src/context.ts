@@ -1,10 +1,10 @@
 import type { NoticeConfig, WorkerConfig } from '@herald/config/worker-config';
 import { PLATFORM } from '@herald/core';
-import type { Finding } from '@herald/runtime/findings/finding';
-import type { Resources } from '@herald/runtime/lifecycle/resources';
-import type { Logger } from '@herald/runtime/log/logger';
-import { addCertificateGauge } from '@herald/runtime/metrics/add-certificate-gauge';
-import { addTracing } from '@herald/runtime/tracing/add-tracing';
+import type { Finding } from '@herald/runtime/finding';
+import type { Resources } from '@herald/runtime/lifecycle';
+import type { Logger } from '@herald/runtime/log';
+import { addCertificateGauge } from '@herald/runtime/metrics';
+import { addTracing } from '@herald/runtime/add-tracing';
 import { openClock } from '@herald/store/redis/clock';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';

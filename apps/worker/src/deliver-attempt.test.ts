@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createSigningKey, digestOf, newSigningSecret, type AttemptOutcome, type Delivery } from '@herald/core';
 import type { SendRequest } from '@herald/egress/create-sender';
-import type { Tracing } from '@herald/runtime/tracing/create-tracing';
+import type { Tracing } from '@herald/runtime/create-tracing';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import { createSecretCipher } from '@herald/store/secrets/secret-cipher';
 import { createMakeAttempt, createSigningKeyCache, hideOwnHeaders } from './deliver.ts';

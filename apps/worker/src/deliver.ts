@@ -24,8 +24,8 @@ import {
 } from '@herald/core';
 import type { SendResult, Sender } from '@herald/egress/create-sender';
 import type { JobEnd } from '@herald/queue';
-import { createBoundedMap } from '@herald/runtime/async/bounded-map';
-import type { TraceSpan, Tracing } from '@herald/runtime/tracing/create-tracing';
+import { createBoundedMap } from '@herald/runtime/async';
+import type { TraceSpan, Tracing } from '@herald/runtime/create-tracing';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import type { LoadReply, LoadedDelivery } from '@herald/store/deliveries/delivery-record';
 import type { DeliveryStore, RecordedAttempt } from '@herald/store/deliveries/delivery-store';

@@ -1,5 +1,5 @@
 import { readWorkerConfig } from '@herald/config/worker-config';
-import { createMetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createMetricsRegistry } from '@herald/runtime/metrics';
 import { freePort } from '@herald/test-kit';
 import { findEgressProblem, openEgress } from './egress.ts';
 

@@ -8,11 +8,9 @@ import {
   type OwnFaultError,
   type ProxyFailure,
 } from '@herald/egress/egress-errors';
-import { error, type Finding } from '@herald/runtime/findings/finding';
-import { createLogLimit } from '@herald/runtime/log/create-log-limit';
-import type { Logger } from '@herald/runtime/log/logger';
-import { createCounter } from '@herald/runtime/metrics/create-counter';
-import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { error, type Finding } from '@herald/runtime/finding';
+import { createLogLimit, type Logger } from '@herald/runtime/log';
+import { createCounter, type MetricsRegistry } from '@herald/runtime/metrics';
 import { Gauge } from '@prometheus-io/client';
 
 type OpenEgressDeps = {

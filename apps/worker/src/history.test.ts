@@ -1,4 +1,4 @@
-import { createLogger } from '@herald/runtime/log/logger';
+import { createLogger } from '@herald/runtime/log';
 import { createHistoryState } from './history.ts';
 
 test('an outage is logged once for each reason, and is a warning with its begin until the history works', () => {

@@ -1,6 +1,6 @@
-import { createLogger, type Logger } from '@herald/runtime/log/logger';
+import { createLogger, type Logger } from '@herald/runtime/log';
 import { readWorkerConfig } from '@herald/config/worker-config';
-import { runProcess } from '@herald/runtime/lifecycle/run-process';
+import { runProcess } from '@herald/runtime/lifecycle';
 import { explainStartFailure } from '@herald/store/redis/open-when-usable';
 import { startWorker } from './worker.ts';
 

@@ -1,5 +1,5 @@
 import { HistoryUnavailableError } from '@herald/core';
-import { createLogger, type Logger } from '@herald/runtime/log/logger';
+import { createLogger, type Logger } from '@herald/runtime/log';
 import { feedReplays, runPurges, startMaintenance } from './maintenance.ts';
 
 const NOW = 1_000_000;

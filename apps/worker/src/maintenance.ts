@@ -1,6 +1,6 @@
 import { HistoryUnavailableError } from '@herald/core';
 import type { AuditTable } from '@herald/history/writing/audit-table';
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import { type AuditFollower, toAuditLine } from '@herald/store/access/audit-trail';
 import { PURGE_LEASE_MS, type PurgeStore } from '@herald/store/bulk/purge-store';
 import type { ReplaySteps } from '@herald/store/bulk/replay-steps';

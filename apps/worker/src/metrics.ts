@@ -1,5 +1,4 @@
-import { createCounter } from '@herald/runtime/metrics/create-counter';
-import { createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createCounter, createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics';
 import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import { createRedisMetrics } from '@herald/store/redis/open-connections';
 import { createDataMetrics } from '@herald/store/data/shard-record';

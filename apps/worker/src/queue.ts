@@ -1,6 +1,6 @@
 import { OwnFaultError } from '@herald/egress/egress-errors';
 import { createGroupBackend } from '@herald/queue/group-backend';
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import type { Clock } from '@herald/store/redis/clock';
 import type { LoadReply } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryQueueScripts } from '@herald/store/deliveries/delivery-scripts';

@@ -1,7 +1,7 @@
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import type { RecordReply } from '@herald/store/deliveries/delivery-store';
 import { createDeliveryReport } from './report.ts';
 

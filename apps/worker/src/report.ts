@@ -7,10 +7,8 @@ import {
   type NoticeDraft,
   type NoticeEvent,
 } from '@herald/core';
-import { createLogLimit } from '@herald/runtime/log/create-log-limit';
-import type { Logger } from '@herald/runtime/log/logger';
-import { createCounter } from '@herald/runtime/metrics/create-counter';
-import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createLogLimit, type Logger } from '@herald/runtime/log';
+import { createCounter, type MetricsRegistry } from '@herald/runtime/metrics';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import type { LoadedDelivery } from '@herald/store/deliveries/delivery-record';

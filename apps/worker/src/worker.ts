@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { createRetryPolicy } from '@herald/core';
-import { answerWithin } from '@herald/runtime/async/answer-within';
-import type { Finding } from '@herald/runtime/findings/finding';
-import { createResources } from '@herald/runtime/lifecycle/resources';
-import type { RunningProcess } from '@herald/runtime/lifecycle/run-process';
-import type { Logger } from '@herald/runtime/log/logger';
+import { answerWithin } from '@herald/runtime/async';
+import type { Finding } from '@herald/runtime/finding';
+import { createResources, type RunningProcess } from '@herald/runtime/lifecycle';
+import type { Logger } from '@herald/runtime/log';
 import { createAuditFollower } from '@herald/store/access/audit-trail';
 import { readSettledBacklog, findHistoryNotSet } from '@herald/store/lists/history-mark';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';

@@ -1,5 +1,5 @@
 import { DestinationEnv } from '@herald/egress/egress-env';
-import { IntegerText, ParsedText, Port, problemOf, readEnv, readItems } from '@herald/runtime/env/env';
+import { IntegerText, ParsedText, Port, problemOf, readEnv, readItems } from '@herald/runtime/env';
 import { z } from 'zod';
 import { BrandText } from './console-brand.ts';
 import { OperatorEnv, toOperatorConfig, withBothCredentials } from './operator-env.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { ConfigError } from '@herald/runtime/env/env';
+import { ConfigError } from '@herald/runtime/env';
 import { readApiConfig } from './api-config.ts';
 import { VARIABLES } from './variables.ts';
 import { readWorkerConfig } from './worker-config.ts';

@@ -1,4 +1,4 @@
-import { Port, problemOf, Switch } from '@herald/runtime/env/env';
+import { Port, problemOf, Switch } from '@herald/runtime/env';
 import { z } from 'zod';
 
 const PASSWORD_LENGTH = 12;

@@ -1,4 +1,4 @@
-import { ConfigError, readEnv } from '@herald/runtime/env/env';
+import { ConfigError, readEnv } from '@herald/runtime/env';
 import { SharedEnv } from './shared-env.ts';
 import { toRedisTarget, withOneRedis } from './redis-env.ts';
 

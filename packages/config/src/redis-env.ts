@@ -1,4 +1,4 @@
-import { IntegerText, ParsedText, problemOf, readInteger, readItems } from '@herald/runtime/env/env';
+import { IntegerText, ParsedText, problemOf, readInteger, readItems } from '@herald/runtime/env';
 import type { RedisAccess, RedisAddress, RedisTarget } from '@herald/store/redis/redis-target';
 import { z } from 'zod';
 

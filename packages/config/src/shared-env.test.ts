@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigError, readEnv } from '@herald/runtime/env/env';
+import { ConfigError, readEnv } from '@herald/runtime/env';
 import { SecretsEnv, SharedEnv } from './shared-env.ts';
 import { readWorkerConfig } from './worker-config.ts';
 

@@ -1,6 +1,6 @@
 import { readDuration } from '@herald/core';
-import { IntegerText, ParsedText, problemOf, readItems } from '@herald/runtime/env/env';
-import { LOG_LEVELS } from '@herald/runtime/log/logger';
+import { IntegerText, ParsedText, problemOf, readItems } from '@herald/runtime/env';
+import { LOG_LEVELS } from '@herald/runtime/log';
 import { SHARD_TAGS } from '@herald/store/keys/keys';
 import { z } from 'zod';
 import { RedisEnv, toRedisTarget } from './redis-env.ts';

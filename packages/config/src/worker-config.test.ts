@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_SCHEDULE_MS } from '@herald/core';
-import { ConfigError } from '@herald/runtime/env/env';
+import { ConfigError } from '@herald/runtime/env';
 import { readWorkerConfig } from './worker-config.ts';
 
 const env = { SECRETS_KEY: randomBytes(32).toString('base64') };

@@ -1,7 +1,7 @@
 import { DEFAULT_DELIVERY_TIMEOUT_MS, DEFAULT_DISABLE_AFTER_MS, DEFAULT_SCHEDULE_MS, EndpointUrl } from '@herald/core';
 import { EgressEnv } from '@herald/egress/egress-env';
 import { createEndpointUrlJudge } from '@herald/egress/judge-url-host';
-import { IntegerText, ParsedText, Port, problemOf, readEnv, readItems, Switch } from '@herald/runtime/env/env';
+import { IntegerText, ParsedText, Port, problemOf, readEnv, readItems, Switch } from '@herald/runtime/env';
 import { z } from 'zod';
 import { withOneRedis } from './redis-env.ts';
 import { Duration, DurationList, ProcessEnv, toProcessConfig, withLongerHistory } from './shared-env.ts';

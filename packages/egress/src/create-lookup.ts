@@ -1,4 +1,4 @@
-import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
+import { oneAtATime } from '@herald/runtime/async';
 import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import type { Lookup } from './dial.ts';
 import { EgressFailedError } from './egress-errors.ts';

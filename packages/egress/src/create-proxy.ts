@@ -3,7 +3,7 @@ import { request as startRequest, type IncomingMessage } from 'node:http';
 import { isIP, isIPv6, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, TLSSocket, type SecureContext } from 'node:tls';
 import type { UnreachableReason } from '@herald/core';
-import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
+import { oneAtATime } from '@herald/runtime/async';
 import { canonicalAddress, type AddressPolicy } from './address-policy.ts';
 import { createTrust } from './create-trust.ts';
 import { createLookup } from './create-lookup.ts';

@@ -1,8 +1,8 @@
 import { Resolver } from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { CommaList } from '@herald/runtime/env/env';
-import { messageOfThrown } from '@herald/runtime/errors/is-error-like';
+import { CommaList } from '@herald/runtime/env';
+import { messageOfThrown } from '@herald/runtime/errors';
 import { z } from 'zod';
 import { createAddressPolicy } from './address-policy.ts';
 import { withoutBrackets } from './judge-url-host.ts';

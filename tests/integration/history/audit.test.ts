@@ -2,7 +2,7 @@ import { type AuditQuery, HistoryUnavailableError } from '@herald/core';
 import { createAuditTable } from '@herald/history/writing/audit-table';
 import { createHistoryReader } from '@herald/history/reading/create-history-reader';
 import { prepareHistory } from '@herald/history/requirements/prepare-history';
-import { createLogger } from '@herald/runtime/log/logger';
+import { createLogger } from '@herald/runtime/log';
 import {
   createAuditFollower,
   createAuditTrail,

@@ -1,5 +1,5 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
-import { ConfigError } from '@herald/runtime/env/env';
+import { ConfigError } from '@herald/runtime/env';
 import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { SEEN_EVERY_MS } from '@herald/store/data/find-running';
 import { openShards, type OpenShards } from '@herald/store/data/open-shards';

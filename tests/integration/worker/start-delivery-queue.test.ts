@@ -1,5 +1,5 @@
 import { closeRedis, connectRedis, type RedisClient } from '@herald/store/redis/connect-redis';
-import { createLogger } from '@herald/runtime/log/logger';
+import { createLogger } from '@herald/runtime/log';
 import { defineScript } from '@herald/store/redis/script';
 import { ENQUEUE_LUA, GROUP_LUA, scoreOf } from '@herald/queue';
 import { startRedis, waitFor } from '@herald/test-kit';

@@ -1,4 +1,4 @@
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import type { ApiKey } from '@herald/store/access/api-key-store';
 import { createNoteKeyUse } from './judge-access.ts';
 

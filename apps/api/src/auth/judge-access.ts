@@ -1,5 +1,5 @@
 import { UnavailableError } from '@herald/core';
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import {
   type ApiKey,
   type ApiKeyStore,

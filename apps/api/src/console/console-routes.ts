@@ -7,7 +7,7 @@ import { refuseOtherMethods } from '../http/create-router.ts';
 import { type ContentSecurityPolicy, createSecurityHeaders } from '../http/headers.ts';
 import { HttpFault } from '../http/problem.ts';
 import { atRoute } from '../http/request-state.ts';
-import { escapeHtml } from '../documents/pages.ts';
+import { escapeHtml } from '@herald/runtime/text';
 
 /** A file under this path has a hash of its content in its name. */
 const ASSETS = '/console/assets';

@@ -1,3 +1,4 @@
+import { escapeHtml } from '@herald/runtime/text';
 import {
   ATTEMPT_ERRORS,
   BODY_NOTES,
@@ -122,8 +123,6 @@ const PAGES = [
   { path: '/errors', title: 'Error codes' },
 ] as const;
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
 /** `/` for people. */
 export const START_PAGE = renderPage(
   '/',
@@ -212,11 +211,6 @@ ${body}
 </body>
 </html>
 `;
-}
-
-/** Text as HTML, also within a quoted attribute. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
 }
 
 /** A sentence as HTML: what stands in backticks is code. */

@@ -7,7 +7,7 @@ import {
   RECEIVER_LIMIT,
   signatureHeaders,
 } from '@herald/core';
-import { renderReceivingPage, VERIFY_EXAMPLE } from './receiving-page.ts';
+import { renderReceivingPage } from './receiving-page.ts';
 
 const page = renderReceivingPage();
 

@@ -1,3 +1,4 @@
+import { escapeHtml } from '@herald/runtime/text';
 import {
   createRetryPolicy,
   DEFAULT_DELIVERY_TIMEOUT_MS,
@@ -10,7 +11,7 @@ import {
   WEBHOOK_PAYLOADS,
 } from '@herald/core';
 import { durationText, EVENT_MEANINGS, headersOf } from './create-document.ts';
-import { ERROR_CODES, escapeHtml, renderCodes, renderPage, toHtml } from './pages.ts';
+import { ERROR_CODES, renderCodes, renderPage, toHtml } from './pages.ts';
 import type { Kit } from './kit.ts';
 
 /** Stands in the page for the address of the service, which the request tells. */
@@ -217,15 +218,3 @@ ${renderCodes('attempts', ERROR_CODES.attempts)}
 <p><a href="/errors">All error codes</a></p>`,
   );
 }
-
-/** How a receiver verifies a delivery, to copy. A test runs it. */
-export const VERIFY_EXAMPLE = `import { createHmac, timingSafeEqual } from 'node:crypto';
-
-// rawBody: the bytes as they came. signature: the header x-service-signature.
-export function isGenuine(rawBody, signature, secret) {
-  const digest = createHmac('sha256', secret).update(rawBody).digest('hex');
-  const expected = Buffer.from(\`sha256=\${digest}\`);
-  const given = Buffer.from(signature ?? '');
-  return given.length === expected.length && timingSafeEqual(given, expected);
-}
-`;

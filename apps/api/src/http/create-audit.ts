@@ -1,4 +1,4 @@
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import { toAuditLine, type AuditTrail, type NewAuditEntry } from '@herald/store/access/audit-trail';
 import { addressOf, callerOf, currentRequest, stateOf } from './request-state.ts';
 

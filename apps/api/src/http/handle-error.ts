@@ -1,4 +1,4 @@
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import type { ErrorRequestHandler } from 'express';
 import { HttpFault, HungUpError, problemHeaders, toProblem } from './problem.ts';
 import { cutOffBody } from './parse-json.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newReceiverId, newTaskId } from '@herald/core';
-import type { Tracing } from '@herald/runtime/tracing/create-tracing';
+import type { Tracing } from '@herald/runtime/create-tracing';
 import express from 'express';
 import { createRequestTrace, pathForLog } from './log-requests.ts';
 import { atRoute } from './request-state.ts';

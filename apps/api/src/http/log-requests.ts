@@ -1,10 +1,8 @@
 import { ID_PATTERNS } from '@herald/core';
-import type { Resources } from '@herald/runtime/lifecycle/resources';
-import { createLogLimit } from '@herald/runtime/log/create-log-limit';
-import type { Logger } from '@herald/runtime/log/logger';
-import { createCounter } from '@herald/runtime/metrics/create-counter';
-import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
-import type { Tracing } from '@herald/runtime/tracing/create-tracing';
+import type { Resources } from '@herald/runtime/lifecycle';
+import { createLogLimit, type Logger } from '@herald/runtime/log';
+import { createCounter, type MetricsRegistry } from '@herald/runtime/metrics';
+import type { Tracing } from '@herald/runtime/create-tracing';
 import { Histogram } from '@prometheus-io/client';
 import type { RequestHandler } from 'express';
 import { addressOf, clientAddressOf, stateOf } from './request-state.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import type { Request, Response } from 'express';
 import { createUntrustedProxyNote } from './request-state.ts';
 

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIP } from 'node:net';
 import type { DisabledBy, InputProblem, Seed, WorkspaceId } from '@herald/core';
-import type { Finding } from '@herald/runtime/findings/finding';
-import type { LogFields, Logger } from '@herald/runtime/log/logger';
+import type { Finding } from '@herald/runtime/finding';
+import type { LogFields, Logger } from '@herald/runtime/log';
 import type { ApiKey } from '@herald/store/access/api-key-store';
 import type { NewAuditEntry } from '@herald/store/access/audit-trail';
 import type { PortalLink } from '@herald/store/access/portal-link-store';

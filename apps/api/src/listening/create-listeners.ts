@@ -1,6 +1,6 @@
 import { deliveryIdOf, ListenerLimitReachedError, UnavailableError, type WorkspaceId } from '@herald/core';
-import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
-import type { Logger } from '@herald/runtime/log/logger';
+import { oneAtATime } from '@herald/runtime/async';
+import type { Logger } from '@herald/runtime/log';
 import { type Follow, type ListenedEvent, LISTENER_LIMIT, type ListenerStore } from '@herald/store/listening/listeners';
 import { randomToken } from '@herald/store/redis/random-token';
 import type { Response } from 'express';

@@ -1,4 +1,4 @@
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import type { RequestHandler } from 'express';
 import { createSecurityHeaders } from '../http/headers.ts';
 import { HttpFault } from '../http/problem.ts';

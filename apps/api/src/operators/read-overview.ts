@@ -1,5 +1,5 @@
 import { READINESS_CODES } from '@herald/core';
-import { rememberFor } from '@herald/runtime/async/remember-for';
+import { rememberFor } from '@herald/runtime/async';
 import { judgeWork, judgeWorkers, type PendingWork } from '@herald/store/operators/judge-work';
 import type { createFailedView } from '@herald/store/operators/describe-delivery';
 import type { createMemoryTrend, ServiceState } from '@herald/store/operators/create-service-state-reader';

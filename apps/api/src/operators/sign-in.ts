@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { createBoundedMap } from '@herald/runtime/async/bounded-map';
+import { createBoundedMap } from '@herald/runtime/async';
 import type { CookieOptions, Request, Response } from 'express';
 
 type OperatorCredentials = { readonly user: string; readonly password: string };

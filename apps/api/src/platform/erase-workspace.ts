@@ -1,5 +1,5 @@
 import { DomainError, NotFoundError, type ListPlace, type TaskId, type WorkspaceId } from '@herald/core';
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import type { ApiKeyStore } from '@herald/store/access/api-key-store';
 import type { BindingStore } from '@herald/store/access/binding-store';
 import type { ErasableHistory } from '@herald/store/tasks/payload-eraser';

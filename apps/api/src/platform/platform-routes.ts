@@ -1,5 +1,5 @@
 import { BindingLimitReachedError, CreateTask, KeyLimitReachedError, NotFoundError } from '@herald/core';
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import type { ApiKeyStore } from '@herald/store/access/api-key-store';
 import { BINDING_LIMIT, type BindingStore } from '@herald/store/access/binding-store';
 import { PORTAL_LINK_LIMIT } from '@herald/store/access/portal-link-store';

@@ -1,6 +1,6 @@
 import type { ApiConfig } from '@herald/config/api-config';
 import { NotFoundError, PortalLinkIdText, PortalLinkLimitReachedError, type WorkspaceId } from '@herald/core';
-import type { Logger } from '@herald/runtime/log/logger';
+import type { Logger } from '@herald/runtime/log';
 import { createActivityReader } from '@herald/store/stats/activity-reader';
 import type { Keyspace } from '@herald/store/keys/keys';
 import { createSearch } from '@herald/store/operators/search';

@@ -13,8 +13,8 @@ import {
   UnavailableError,
   type WorkspaceId,
 } from '@herald/core';
-import { createBoundedMap } from '@herald/runtime/async/bounded-map';
-import type { Logger } from '@herald/runtime/log/logger';
+import { createBoundedMap } from '@herald/runtime/async';
+import type { Logger } from '@herald/runtime/log';
 import type { Subscriptions } from '@herald/store/endpoints/receiver-store';
 import type { Keyspace } from '@herald/store/keys/keys';
 import { isListened } from '@herald/store/endpoints/endpoint-record';

@@ -1,5 +1,5 @@
 import type { WorkspaceId } from '@herald/core';
-import { countOf } from '@herald/runtime/text/count-of';
+import { countOf } from '@herald/runtime/text';
 import { type AccountDifference, findAccountDifferences, mendAccounts } from '@herald/store/stats/recount-accounts';
 import { Command } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';

@@ -1,5 +1,5 @@
 import { DELIVERY_STATUSES, DeliveryEvent, type DeliveryId, NotFoundError } from '@herald/core';
-import { countOf } from '@herald/runtime/text/count-of';
+import { countOf } from '@herald/runtime/text';
 import { createRedeliver, createDeliveryLog } from '@herald/store/lists/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { dropDeliveries, type DropFilter, type DropMode } from '@herald/store/bulk/drop-deliveries';

@@ -1,5 +1,5 @@
 import { deliveryHeaders } from '@herald/core';
-import { spanText } from '@herald/runtime/text/span-text';
+import { spanText } from '@herald/runtime/text';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import { createFindGroups, type GroupHealth } from '@herald/store/endpoints/receiver-store';
 import type { DeliveryDescription } from '@herald/store/operators/describe-delivery';

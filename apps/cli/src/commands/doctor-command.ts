@@ -1,5 +1,5 @@
-import type { Finding } from '@herald/runtime/findings/finding';
-import { countOf } from '@herald/runtime/text/count-of';
+import type { Finding } from '@herald/runtime/finding';
+import { countOf } from '@herald/runtime/text';
 import { Command, Option } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';
 import { bad, type Cell, doubtful, good, plain } from '../context/create-output.ts';

@@ -1,9 +1,9 @@
 import { findPortClash, readApiConfig } from '@herald/config/api-config';
 import { SecretsEnv } from '@herald/config/shared-env';
 import { readWorkerConfig } from '@herald/config/worker-config';
-import { ConfigError, readEnv } from '@herald/runtime/env/env';
-import { isErrorLike } from '@herald/runtime/errors/is-error-like';
-import type { Finding } from '@herald/runtime/findings/finding';
+import { ConfigError, readEnv } from '@herald/runtime/env';
+import { isErrorLike } from '@herald/runtime/errors';
+import type { Finding } from '@herald/runtime/finding';
 import * as work from '@herald/store/operators/judge-work';
 import { createKeyVersionStore } from '@herald/store/secrets/key-version-store';
 import { createKeyspace } from '@herald/store/keys/keys';

@@ -1,7 +1,7 @@
 import type { HistoryPool } from '@herald/history/pool/create-history-pool';
 import type { HistoryStatus } from '@herald/history/requirements/prepare-history';
-import { ConfigError } from '@herald/runtime/env/env';
-import { isErrorLike } from '@herald/runtime/errors/is-error-like';
+import { ConfigError } from '@herald/runtime/env';
+import { isErrorLike } from '@herald/runtime/errors';
 import { readSettledBacklog } from '@herald/store/lists/history-mark';
 import { Command } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';

@@ -1,4 +1,4 @@
-import { spanText } from '@herald/runtime/text/span-text';
+import { spanText } from '@herald/runtime/text';
 import { createWorkspaceAccounts, type WorkspaceAccount } from '@herald/store/stats/workspace-accounts';
 import { Command } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';

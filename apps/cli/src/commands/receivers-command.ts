@@ -9,7 +9,7 @@ import {
   type WorkspaceId,
   writeDuration,
 } from '@herald/core';
-import { countOf } from '@herald/runtime/text/count-of';
+import { countOf } from '@herald/runtime/text';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';

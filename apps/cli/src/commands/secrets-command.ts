@@ -1,6 +1,6 @@
 import { SecretsEnv } from '@herald/config/shared-env';
-import { readEnv } from '@herald/runtime/env/env';
-import { countOf } from '@herald/runtime/text/count-of';
+import { readEnv } from '@herald/runtime/env';
+import { countOf } from '@herald/runtime/text';
 import { createKeyVersionStore } from '@herald/store/secrets/key-version-store';
 import {
   createEncryptedSecretStore,

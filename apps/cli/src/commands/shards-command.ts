@@ -1,4 +1,4 @@
-import { countOf } from '@herald/runtime/text/count-of';
+import { countOf } from '@herald/runtime/text';
 import { createFindRunning, createProcessPresence } from '@herald/store/data/find-running';
 import { Command, Option } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';

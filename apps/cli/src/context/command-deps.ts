@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { DomainError, ReceiverDisabledError, ReceiverLockedError } from '@herald/core';
-import { ConfigError } from '@herald/runtime/env/env';
+import { ConfigError } from '@herald/runtime/env';
 import { createAuditTrail, type NewAuditEntry } from '@herald/store/access/audit-trail';
 import { createKeyspace } from '@herald/store/keys/keys';
 import { RedisUnreachableError } from '@herald/store/redis/connect-redis';

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { plainText } from '@herald/core';
-import { isErrorLike } from '@herald/runtime/errors/is-error-like';
-import { spanText } from '@herald/runtime/text/span-text';
+import { isErrorLike } from '@herald/runtime/errors';
+import { spanText } from '@herald/runtime/text';
 import type { Told } from '@herald/store/listening/listeners';
 import Table from 'cli-table3';
 

@@ -9,9 +9,9 @@ import {
 } from '@herald/config/shared-env';
 import { NotFoundError, type WorkspaceId } from '@herald/core';
 import type { HistoryUser } from '@herald/history/requirements/prepare-history';
-import { ConfigError, readEnv } from '@herald/runtime/env/env';
-import { messageOfThrown } from '@herald/runtime/errors/is-error-like';
-import { createResources } from '@herald/runtime/lifecycle/resources';
+import { ConfigError, readEnv } from '@herald/runtime/env';
+import { messageOfThrown } from '@herald/runtime/errors';
+import { createResources } from '@herald/runtime/lifecycle';
 import { type Clock, startClock } from '@herald/store/redis/clock';
 import { createKeyspace } from '@herald/store/keys/keys';
 import { createHistoryMark } from '@herald/store/lists/history-mark';

@@ -7,7 +7,7 @@ import {
   TransitionIdText,
   WorkspaceIdText,
 } from '@herald/core';
-import { readInteger } from '@herald/runtime/env/env';
+import { readInteger } from '@herald/runtime/env';
 import { SHARD_LIMIT } from '@herald/store/keys/keys';
 import { InvalidArgumentError } from 'commander';
 

@@ -1,4 +1,4 @@
-import { ConfigError } from '@herald/runtime/env/env';
+import { ConfigError } from '@herald/runtime/env';
 import {
   type AuditFollowing,
   APPEND_ENTRY_LUA,

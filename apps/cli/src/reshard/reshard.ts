@@ -1,5 +1,5 @@
 import { TaskStatus, type WorkspaceId } from '@herald/core';
-import { ConfigError } from '@herald/runtime/env/env';
+import { ConfigError } from '@herald/runtime/env';
 import { KEY_KINDS, type KindsOf } from '@herald/store/keys/key-name';
 import { createKeyspace, type Keyspace, type ShardKeys, readScoredIds, SHARD_TAGS } from '@herald/store/keys/keys';
 import { createHistoryMark } from '@herald/store/lists/history-mark';

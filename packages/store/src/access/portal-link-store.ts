@@ -1,5 +1,5 @@
 import type { WorkspaceId } from '@herald/core';
-import { createBoundedMap } from '@herald/runtime/async/bounded-map';
+import { createBoundedMap } from '@herald/runtime/async';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { GLOBAL_KEYS, type Keyspace } from '../keys/keys.ts';

@@ -1,4 +1,4 @@
-import { error, type Finding } from '@herald/runtime/findings/finding';
+import { error, type Finding } from '@herald/runtime/finding';
 import { GLOBAL_KEYS, SHARD_TAGS } from '../keys/keys.ts';
 import { LAYOUT } from '../keys/layout.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';

@@ -1,8 +1,7 @@
-import { answerWithin } from '@herald/runtime/async/answer-within';
-import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
-import { ConfigError } from '@herald/runtime/env/env';
-import { error, type Finding } from '@herald/runtime/findings/finding';
-import type { Logger } from '@herald/runtime/log/logger';
+import { answerWithin, oneAtATime } from '@herald/runtime/async';
+import { ConfigError } from '@herald/runtime/env';
+import { error, type Finding } from '@herald/runtime/finding';
+import type { Logger } from '@herald/runtime/log';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { LAYOUT } from '../keys/layout.ts';

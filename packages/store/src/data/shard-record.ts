@@ -1,5 +1,5 @@
-import { error, warning, type Finding } from '@herald/runtime/findings/finding';
-import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { error, warning, type Finding } from '@herald/runtime/finding';
+import type { MetricsRegistry } from '@herald/runtime/metrics';
 import { Gauge } from '@prometheus-io/client';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';

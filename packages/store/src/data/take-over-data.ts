@@ -1,6 +1,6 @@
 import { INHERIT_LUA } from '@herald/queue';
-import { ConfigError } from '@herald/runtime/env/env';
-import type { Logger } from '@herald/runtime/log/logger';
+import { ConfigError } from '@herald/runtime/env';
+import type { Logger } from '@herald/runtime/log';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { enterKeysOfWorkspaces } from '../access/api-key-store.ts';

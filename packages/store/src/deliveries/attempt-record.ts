@@ -1,5 +1,5 @@
 import { digestOf, type ANSWER_HEADERS, type AnswerHeaders } from '@herald/core';
-import { createBoundedMap } from '@herald/runtime/async/bounded-map';
+import { createBoundedMap } from '@herald/runtime/async';
 import { isIPv4 } from 'node:net';
 
 /** An entry in a delivery's log. */

@@ -1,5 +1,5 @@
 import { NOTICE_EVENTS } from '@herald/core';
-import { createMetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createMetricsRegistry } from '@herald/runtime/metrics';
 import { createDeliveryMetrics } from './create-delivery-metrics.ts';
 
 test.each(NOTICE_EVENTS)(

@@ -1,6 +1,5 @@
 import { DISABLED_REASONS, NOTICE_EVENTS, type DeliveryEvent, type DisabledReason } from '@herald/core';
-import { createCounter } from '@herald/runtime/metrics/create-counter';
-import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { createCounter, type MetricsRegistry } from '@herald/runtime/metrics';
 
 /** A delivery that ended. `event` is absent when Redis lost the transition; `reason` is one of a closed set. */
 export type Settlement = {

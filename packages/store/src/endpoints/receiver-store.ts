@@ -6,7 +6,7 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import { createGroupReader, type GroupState } from '@herald/queue';
-import { ConfigError } from '@herald/runtime/env/env';
+import { ConfigError } from '@herald/runtime/env';
 import { z } from 'zod';
 import type { Keyspace, ShardKeys } from '../keys/keys.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';

@@ -1,4 +1,4 @@
-import { warning, type Finding } from '@herald/runtime/findings/finding';
+import { warning, type Finding } from '@herald/runtime/finding';
 import { readScoredIds, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 

@@ -1,10 +1,8 @@
 import { isCodeOf, READINESS_CODES } from '@herald/core';
-import { answerWithin } from '@herald/runtime/async/answer-within';
-import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
-import { rememberFor } from '@herald/runtime/async/remember-for';
-import { isErrorLike } from '@herald/runtime/errors/is-error-like';
-import { error, warning, type Finding } from '@herald/runtime/findings/finding';
-import { createBuildRegistry, type MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { answerWithin, oneAtATime, rememberFor } from '@herald/runtime/async';
+import { isErrorLike } from '@herald/runtime/errors';
+import { error, warning, type Finding } from '@herald/runtime/finding';
+import { createBuildRegistry, type MetricsRegistry } from '@herald/runtime/metrics';
 import { Gauge } from '@prometheus-io/client';
 import { judgeWorkers, toFinding } from './judge-work.ts';
 import { GLOBAL_KEYS } from '../keys/keys.ts';

@@ -1,7 +1,6 @@
 import { createQueueStateReader, GROUP_HEALTHS } from '@herald/queue';
-import { answerWithin } from '@herald/runtime/async/answer-within';
-import { rememberFor } from '@herald/runtime/async/remember-for';
-import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { answerWithin, rememberFor } from '@herald/runtime/async';
+import type { MetricsRegistry } from '@herald/runtime/metrics';
 import { Gauge } from '@prometheus-io/client';
 import { readSettledBacklog } from '../lists/history-mark.ts';
 import { GLOBAL_KEYS, type Keyspace } from '../keys/keys.ts';

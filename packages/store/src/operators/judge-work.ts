@@ -1,6 +1,5 @@
-import type { Finding } from '@herald/runtime/findings/finding';
-import { countOf } from '@herald/runtime/text/count-of';
-import { spanText } from '@herald/runtime/text/span-text';
+import type { Finding } from '@herald/runtime/finding';
+import { countOf, spanText } from '@herald/runtime/text';
 
 /** A delivery that is due for longer is stuck, or the workers have more work than they can do; in ms. */
 const STUCK_AFTER_MS = 30_000;

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { error, warning, type Finding } from '@herald/runtime/findings/finding';
+import { error, warning, type Finding } from '@herald/runtime/finding';
 import { CROWDED_SHARE, readInfo, readSetting, RESERVED_SHARE, shareOf, type MasterMemory } from './read-info.ts';
 
 /** Whether the server is a master. A replica loses what is written to it, even where it takes writes. */

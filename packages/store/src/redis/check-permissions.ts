@@ -1,4 +1,4 @@
-import { error, type Finding } from '@herald/runtime/findings/finding';
+import { error, type Finding } from '@herald/runtime/finding';
 import type { Redis } from 'ioredis';
 import { hash } from 'node:crypto';
 import { z } from 'zod';

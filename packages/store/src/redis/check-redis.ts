@@ -1,6 +1,6 @@
-import { answerWithin } from '@herald/runtime/async/answer-within';
-import { error, warning, type Finding } from '@herald/runtime/findings/finding';
-import type { Logger } from '@herald/runtime/log/logger';
+import { answerWithin } from '@herald/runtime/async';
+import { error, warning, type Finding } from '@herald/runtime/finding';
+import type { Logger } from '@herald/runtime/log';
 import type { Redis } from 'ioredis';
 import { GLOBAL_KEYS, SHARD_TAGS } from '../keys/keys.ts';
 import { cannotTell, checkPersistence, checkRole, judgeMemory } from './check-master.ts';

@@ -1,7 +1,7 @@
-import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
-import { warning, type Finding } from '@herald/runtime/findings/finding';
-import type { Logger } from '@herald/runtime/log/logger';
-import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { oneAtATime } from '@herald/runtime/async';
+import { warning, type Finding } from '@herald/runtime/finding';
+import type { Logger } from '@herald/runtime/log';
+import type { MetricsRegistry } from '@herald/runtime/metrics';
 import { Gauge } from '@prometheus-io/client';
 import { mastersOf, type RedisClient } from './connect-redis.ts';
 import type { Connections } from './open-connections.ts';

@@ -1,5 +1,4 @@
-import { answerWithin } from '@herald/runtime/async/answer-within';
-import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
+import { answerWithin, oneAtATime } from '@herald/runtime/async';
 import { Cluster, Redis, type ClusterOptions, type Command, type RedisOptions } from 'ioredis';
 import { explainFailure, isDatabaseRefusal } from './explain-failure.ts';
 import { placesOf, toSignInOptions, type RedisTarget } from './redis-target.ts';

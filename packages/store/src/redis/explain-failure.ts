@@ -1,5 +1,5 @@
-import { isErrorLike, messageOfThrown } from '@herald/runtime/errors/is-error-like';
-import { error, type Finding } from '@herald/runtime/findings/finding';
+import { isErrorLike, messageOfThrown } from '@herald/runtime/errors';
+import { error, type Finding } from '@herald/runtime/finding';
 import { Redis, type RedisOptions } from 'ioredis';
 import { connect } from 'node:net';
 import { sayRefusal } from './refusal.ts';

@@ -1,7 +1,6 @@
-import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
-import type { Logger } from '@herald/runtime/log/logger';
-import { createCounter } from '@herald/runtime/metrics/create-counter';
-import type { MetricsRegistry } from '@herald/runtime/metrics/create-metrics-registry';
+import { oneAtATime } from '@herald/runtime/async';
+import type { Logger } from '@herald/runtime/log';
+import { createCounter, type MetricsRegistry } from '@herald/runtime/metrics';
 import { Cluster } from 'ioredis';
 import { nameConnection } from '../keys/layout.ts';
 import { isRedisRefusal } from './refusal.ts';

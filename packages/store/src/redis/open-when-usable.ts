@@ -1,7 +1,7 @@
-import { isErrorLike } from '@herald/runtime/errors/is-error-like';
-import { error, type Finding } from '@herald/runtime/findings/finding';
-import type { Resources } from '@herald/runtime/lifecycle/resources';
-import type { Logger } from '@herald/runtime/log/logger';
+import { isErrorLike } from '@herald/runtime/errors';
+import { error, type Finding } from '@herald/runtime/finding';
+import type { Resources } from '@herald/runtime/lifecycle';
+import type { Logger } from '@herald/runtime/log';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { demandUsableRedis, type CheckErrorCode, type CheckRedisOptions } from './check-redis.ts';

@@ -1,4 +1,4 @@
-import { isErrorLike } from '@herald/runtime/errors/is-error-like';
+import { isErrorLike } from '@herald/runtime/errors';
 import { mastersOf, type RedisClient } from './connect-redis.ts';
 
 /** The names and values of a section of `INFO`; undefined where the user may not read it. */

@@ -1,4 +1,4 @@
-import { isErrorLike } from '@herald/runtime/errors/is-error-like';
+import { isErrorLike } from '@herald/runtime/errors';
 
 const REFUSALS = [
   ['not_permitted', /\bNOPERM\b/],

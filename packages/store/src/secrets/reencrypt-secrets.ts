@@ -1,5 +1,5 @@
 import type { EndpointId } from '@herald/core';
-import { ConfigError } from '@herald/runtime/env/env';
+import { ConfigError } from '@herald/runtime/env';
 import { z } from 'zod';
 import { walkEndpoints } from '../endpoints/receiver-store.ts';
 import type { Keyspace, ShardKeys } from '../keys/keys.ts';

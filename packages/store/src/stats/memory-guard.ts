@@ -1,5 +1,5 @@
 import { UnavailableError, WorkspaceFullError, type DomainError, type WorkspaceId } from '@herald/core';
-import { oneAtATime } from '@herald/runtime/async/one-at-a-time';
+import { oneAtATime } from '@herald/runtime/async';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { CROWDED_SHARE, readMemory, RESERVED_SHARE, shareOf } from '../redis/read-info.ts';
 import type { WorkspaceAccount, WorkspaceAccounts, WorkspaceLimits } from './workspace-accounts.ts';

@@ -8,7 +8,7 @@ import {
   type TaskId,
   type TransitionReport,
 } from '@herald/core';
-import { createBoundedMap } from '@herald/runtime/async/bounded-map';
+import { createBoundedMap } from '@herald/runtime/async';
 import { readEvents } from '../endpoints/endpoint-record.ts';
 import { GLOBAL_KEYS } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '@herald/runtime/env/env';
+import { ConfigError } from '@herald/runtime/env';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { createShardRecordStore } from '@herald/store/data/shard-record';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
-import { ConfigError } from '../env/env.ts';
-import { isErrorLike } from '../errors/is-error-like.ts';
+import { ConfigError } from './env.ts';
+import { isErrorLike } from './errors.ts';
 
 export type ListenAddress = {
   readonly host: string;

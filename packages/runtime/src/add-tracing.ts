@@ -1,7 +1,7 @@
-import type { Resources } from '../lifecycle/resources.ts';
 import type { Tracing } from './create-tracing.ts';
+import type { Resources } from './lifecycle.ts';
 
-export type TracingOptions = {
+type TracingOptions = {
   /** The collector's base url. Undefined: there is no tracing. */
   readonly endpoint: string | undefined;
   /** Name of the process: `herald-api`, `herald-worker`. */

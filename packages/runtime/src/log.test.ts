@@ -1,4 +1,4 @@
-import { createLogLimit } from './create-log-limit.ts';
+import { createLogLimit } from './log.ts';
 
 function prepare() {
   import.meta.jest.useFakeTimers();

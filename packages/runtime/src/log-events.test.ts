@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const REPOSITORY = join(import.meta.dirname, '../../../..');
+const REPOSITORY = join(import.meta.dirname, '../../..');
 const CALL = /\b\w*[lL]ogger(?:\(\))?\??(?:\.(error|warn|info|debug)|\[[^\]]+\])\(\s*([^,)]*)/g;
 const EVENT = /'([a-z_]+\.[a-z_]+)'/g;
 

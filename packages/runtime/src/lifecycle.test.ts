@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-const SUBJECT = new URL('./run-process.ts', import.meta.url).href;
+const SUBJECT = new URL('./lifecycle.ts', import.meta.url).href;
 /** Starts after any line, but fails after 'fail', and fails with an explicable error after 'refuse'. */
 const SCRIPT = `
   import { runProcess } from ${JSON.stringify(SUBJECT)};

@@ -1,8 +1,8 @@
 import winston from 'winston';
-import { isErrorLike } from '../errors/is-error-like.ts';
+import { isErrorLike } from './errors.ts';
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Fields of one log line: ids, numbers, codes. Never a secret, a body or the path of a url. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -10,7 +10,7 @@ export type LogFields = Readonly<Record<string, string | number | boolean | unde
 /** Each kind of event has one name; everything else goes into the fields. */
 export type Logger = Readonly<Record<LogLevel, (event: string, fields?: LogFields, error?: unknown) => void>>;
 
-export type LoggerOptions = {
+type LoggerOptions = {
   readonly level: LogLevel;
   /** Name of the process: api, worker. */
   readonly process: string;
@@ -66,4 +66,41 @@ function toReadableLine({ level, message, timestamp, process, stack, ...fields }
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Subjects that are counted at a time, each by itself. */
+const SUBJECT_LIMIT = 10_000;
+
+/**
+ * Lets the first lines about each subject through in a window of time, and counts the rest: an endpoint that refuses
+ * everything must not bury the log lines about all others. Of very many subjects at a time, those that come last are
+ * counted as the one subject `others`.
+ * @param onSuppressed called at the end of a window that had more lines
+ */
+export function createLogLimit(
+  lines: number,
+  windowMs: number,
+  onSuppressed: (subject: string, lines: number) => void,
+) {
+  const windows = new Map<string, { count: number; readonly timer: NodeJS.Timeout }>();
+  const end = (subject: string): void => {
+    const { count = 0, timer } = windows.get(subject) ?? {};
+    clearTimeout(timer);
+    windows.delete(subject);
+    if (count > lines) onSuppressed(subject, count - lines);
+  };
+  return {
+    /** Whether to write a line about this subject. */
+    admits: (given: string): boolean => {
+      const subject = windows.has(given) || windows.size < SUBJECT_LIMIT ? given : 'others';
+      const window = windows.get(subject) ?? { count: 0, timer: setTimeout(end, windowMs, subject).unref() };
+      windows.set(subject, window);
+      window.count++;
+      return window.count <= lines;
+    },
+    /** Ends all windows. */
+    close: (): void => {
+      for (const subject of windows.keys()) end(subject);
+    },
+  };
 }

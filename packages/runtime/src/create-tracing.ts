@@ -1,13 +1,13 @@
 import {
+  type Attributes,
+  type Context,
   isSpanContextValid,
   ROOT_CONTEXT,
+  type Span,
   SpanKind,
   SpanStatusCode,
   trace,
   TraceFlags,
-  type Attributes,
-  type Context,
-  type Span,
 } from '@opentelemetry/api';
 import { parseTraceParent } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -19,7 +19,7 @@ import {
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
-import { VERSION } from '../version.ts';
+import { VERSION } from './version.ts';
 
 /** Spans that a collector doesn't take within this time are dropped; a stopping process waits no longer either. */
 const EXPORT_LIMIT_MS = 3_000;

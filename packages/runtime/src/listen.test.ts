@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
-import { ConfigError } from '../env/env.ts';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { ConfigError } from './env.ts';
 import { listen } from './listen.ts';
 
 const VARIABLES = { port: 'SOME_PORT', host: 'SOME_HOST' };

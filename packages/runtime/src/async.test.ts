@@ -1,4 +1,4 @@
-import { oneAtATime } from './one-at-a-time.ts';
+import { createBoundedMap, oneAtATime } from './async.ts';
 
 test('calls while a run is under way get its result, and a later call starts the next run', async () => {
   const runs: PromiseWithResolvers<string>[] = [];
@@ -16,4 +16,14 @@ test('calls while a run is under way get its result, and a later call starts the
   const last = run();
   runs[2]?.resolve('third');
   expect(await last).toBe('third');
+});
+
+test('an entry beyond the limit takes the place of the oldest', () => {
+  const map = createBoundedMap<string, number>(2);
+  map.set('a', 1);
+  map.set('b', 2);
+  map.set('a', 3);
+  expect([map.get('a'), map.get('b')]).toEqual([3, 2]);
+  map.set('c', 4);
+  expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([undefined, 2, 4]);
 });

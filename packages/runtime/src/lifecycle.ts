@@ -1,9 +1,9 @@
-import { ConfigError } from '../env/env.ts';
-import type { Logger } from '../log/logger.ts';
+import { ConfigError } from './env.ts';
+import type { Logger } from './log.ts';
 
 export type RunningProcess = { readonly stop: () => Promise<void> };
 
-export type RunProcessOptions = {
+type RunProcessOptions = {
   /** @param signal aborted by the first SIGTERM or SIGINT: a start that waits for something gives up, and can be stopped */
   readonly start: (signal: AbortSignal) => Promise<RunningProcess>;
   /** A sentence about a failed start. Undefined: the error is unforeseen, and ends the process with its stack. */
@@ -52,3 +52,27 @@ export async function runProcess({ start, explain, logger, stopLimitMs }: RunPro
     throw error;
   }
 }
+
+type Release = () => Promise<void> | void;
+
+/** Acquired things, and how each is released. */
+export function createResources(onFailure: (name: string, error: unknown) => void) {
+  const releases: { readonly name: string; readonly release: Release }[] = [];
+  return {
+    /** Registers the release of something just acquired. */
+    add: (name: string, release: Release): void => {
+      releases.push({ name, release });
+    },
+    /** Releases everything, newest first, even when one release fails. May be called twice. */
+    release: async (): Promise<void> => {
+      for (let next = releases.pop(); next; next = releases.pop()) {
+        try {
+          await next.release();
+        } catch (error) {
+          onFailure(next.name, error);
+        }
+      }
+    },
+  };
+}
+export type Resources = ReturnType<typeof createResources>;
