@@ -119,3 +119,38 @@ test('an operation that the trail has to name is not mounted without a trail', (
   };
   expect(() => createRouter(audited, {}, { judge: admitEverybody })).toThrow('nobody would write down who used change');
 });
+
+test('whoever changed something is answered once the trail has it, and is told when it could not be written down', async () => {
+  const changing: RouteTable<object> = {
+    ...THINGS,
+    operations: [
+      operation('change', 'POST /', { summary: '', audit: 'path', answer: ANSWER, handle: () => ({ ran: 'it' }) }),
+    ],
+  };
+  const written = Promise.withResolvers<undefined>();
+  const audits = [written.promise, Promise.reject(new Error('Redis is away'))];
+  audits[1]?.catch(() => undefined);
+  const asked: string[] = [];
+  const audit = ({ action }: { readonly action: string }) => {
+    asked.push(action);
+    return audits[asked.length - 1] ?? Promise.resolve();
+  };
+  const app = express();
+  app.use('/things', createRouter(changing, {}, { judge: admitEverybody, audit }));
+  app.use(createErrorHandler(silent));
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/things`;
+  const change = () => fetch(url, { method: 'POST', headers: { connection: 'close' } });
+  let isAnswered = false;
+  const first = change().finally(() => {
+    isAnswered = true;
+  });
+  while (asked.length === 0) await new Promise(setImmediate);
+  // The second is answered meanwhile.
+  expect((await change()).status).toBe(500);
+  expect(isAnswered).toBe(false);
+  written.resolve(undefined);
+  expect((await first).status).toBe(200);
+  server.close();
+});
