@@ -7,9 +7,8 @@ const COMPILER = join(import.meta.dirname, '../../node_modules/typescript-4.9/bi
 
 /** How programs are compiled that use a package: as ES modules and CommonJS of Node, and as TypeScript did before. */
 const WAYS = [
-  ['use.mts', '--module', 'node16', '--moduleResolution', 'node16'],
-  ['use.cts', '--module', 'node16', '--moduleResolution', 'node16'],
-  ['use.ts', '--module', 'commonjs', '--moduleResolution', 'node'],
+  { files: ['use.mts', 'use.cts'], options: ['--module', 'node16', '--moduleResolution', 'node16'] },
+  { files: ['use.ts'], options: ['--module', 'commonjs', '--moduleResolution', 'node'] },
 ];
 
 /**
@@ -19,13 +18,11 @@ const WAYS = [
  */
 export async function judgeTypes(dir: string, name: string): Promise<string[]> {
   const judged = await Promise.all(
-    WAYS.map(async ([file = '', ...options]) => {
-      await writeFile(
-        join(dir, file),
-        `import * as all from '${name}';\nexport const { length }: string[] = Object.keys(all);\n`,
-      );
+    WAYS.map(async ({ files, options }) => {
+      const use = `import * as all from '${name}';\nexport const { length }: string[] = Object.keys(all);\n`;
+      for (const file of files) await writeFile(join(dir, file), use);
       const base = ['--noEmit', '--strict', '--target', 'es2022', '--typeRoots', join(dir, 'none')];
-      return compile(dir, [...base, ...options, file]);
+      return compile(dir, [...base, ...options, ...files]);
     }),
   );
   return judged.filter((complaints) => complaints !== '');
