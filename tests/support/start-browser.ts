@@ -16,6 +16,9 @@ const FLAGS = [
   // The last one is a process for a page that may come next, made anew with every page.
   '--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication,SpareRendererForSitePerProcess',
   '--disable-gpu',
+  // Or it draws by a processor what nobody sees, in a process of its own.
+  '--disable-software-rasterizer',
+  '--in-process-gpu',
   '--disable-sync',
   '--metrics-recording-only',
   '--no-default-browser-check',
