@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
-import { createResources } from '@herald/runtime/lifecycle/resources';
-import { startClock } from '@herald/store/clock/start-clock';
-import { startMemoryGuard } from '@herald/store/memory/memory-guard';
-import { startHeartbeat } from '@herald/store/redis/heartbeat';
-import { takeUpgradeLease } from '@herald/store/upgrade/take-over-data';
+import { createResources } from '@herald/runtime/lifecycle';
+import { startClock } from '@herald/store/redis/clock';
+import { startMemoryGuard } from '@herald/store/stats/memory-guard';
+import { startHeartbeat } from '@herald/store/redis/open-connections';
+import { takeUpgradeLease } from '@herald/store/data/take-over-data';
 import { waitFor } from '@herald/test-kit';
-import { startPresence } from '../../apps/worker/src/start-presence.ts';
+import { startPresence } from '../../apps/worker/src/worker.ts';
 
 const { jest } = import.meta;
 

@@ -240,7 +240,7 @@ function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: RedisCli
 const LEAVE_LIMIT_MS = 2_000;
 
 /** Shows the worker as alive until it is stopped. */
-async function startPresence({ presence, logger, now, resources }: WorkerContext) {
+export async function startPresence({ presence, logger, now, resources }: WorkerContext) {
   const workerId = randomUUID();
   const show = () =>
     presence.show(workerId, now()).catch((error: unknown) => {

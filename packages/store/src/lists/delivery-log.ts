@@ -97,7 +97,7 @@ export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
 /** Tells operators about redeliveries. */
 export type RedeliveryReport = { readonly requested: (workspaceId: WorkspaceId, id: DeliveryId) => void };
 
-type RedeliverDeps = {
+export type RedeliverDeps = {
   readonly log: Pick<DeliveryLog, 'redeliver' | 'find'>;
   readonly report: RedeliveryReport;
   readonly now: () => number;

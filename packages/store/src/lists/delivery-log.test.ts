@@ -5,7 +5,7 @@ import {
   ReceiverDisabledError,
   ReceiverLockedError,
 } from '@herald/core';
-import { createRedeliver, type RedeliverDeps } from './create-redeliver.ts';
+import { createRedeliver, type RedeliverDeps } from './delivery-log.ts';
 
 const [WORKSPACE, ID, ENDPOINT] = ['ws_1', 'dlv_1', 'wh_1'];
 type Reply = Awaited<ReturnType<RedeliverDeps['log']['redeliver']>>;
