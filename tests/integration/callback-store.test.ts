@@ -124,3 +124,11 @@ test('a Task without a callback gets none', async () => {
   expect(await stores.redis.exists(stores.keyspace.of(task.workspaceId).endpoint(id))).toBe(0);
   expect(await stores.tasks.find(task.workspaceId, task.id)).toEqual(task);
 });
+
+test('what waits for a callback that is disabled is noted to end, and its sealed headers for their key', async () => {
+  const { workspaceId, id, keys } = await createTask();
+  const headers = { encrypted: 'ab12cd34 sealed', names: ['authorization'] };
+  expect(await callbacks.patch(workspaceId, id, { enabled: false, headers }, 5)).toBe(true);
+  expect(await stores.redis.zrange(keys.purge, 0, '-1')).toContain(id);
+  expect(await stores.redis.type(keys.keyVersions)).toBe('hash');
+});
