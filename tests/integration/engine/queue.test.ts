@@ -146,6 +146,37 @@ describe('an attempt that is recorded', () => {
     await expectSound();
   });
 
+  test.each([
+    ['waits again', []],
+    ['is another worker’s by then', [0]],
+  ])(
+    'comes after its lease ended, and settles one that %s: it leaves that place, and a replay has one',
+    async (_, taken: number[]) => {
+      const { ids, take, replay } = await prepare(1);
+      expect(await take(NOW)).toEqual([0]);
+      const { delivery, group } = await engine.load(ids[0] ?? '');
+      const lease = await engine.leases.of(delivery.id, NOW);
+      await engine.otherWorker.recover(NOW + LEASE_MS);
+      expect(await take(NOW + LEASE_MS, taken.length, engine.otherWorker)).toEqual(taken);
+      const late = {
+        delivery,
+        group,
+        lease,
+        verdict: { kind: 'delivered' },
+        now: NOW + LEASE_MS + 1,
+        answered: true,
+      } as const;
+      await engine.worker.deliveries.record({
+        ...late,
+        ...{ attempt: { at: NOW, durationMs: 20_001, status: 200 }, gone: false, isProbe: false },
+        ...{ isRedelivery: false, groupLimit: LIMIT },
+      });
+      expect(await engine.leases.isQueued(delivery.id)).toBe(false);
+      await replay(NOW + LEASE_MS + 2);
+      await expectSound();
+    },
+  );
+
   test('gives back the slot of its group, whatever the url is since', async () => {
     const { receiver, ids, take, record, group } = await prepare(2);
     expect(await take(NOW + 10_000, 2)).toEqual([0, 1]);

@@ -147,3 +147,20 @@ local function settleGroup(group, now, limit, finish)
   return change
 end
 `;
+
+/**
+ * Needs ENQUEUE_LUA and LEASE_LUA. `leaveQueue(group, id, now, limit)` takes a job out, whether it waits or is in work;
+ * whoever has it then finds its lease ended. It reads all leases: for what is rare.
+ */
+export const LEAVE_QUEUE_LUA = /* lua */ `
+local function leaveQueue(group, id, now, limit)
+  if isWaiting(group, id) then
+    dequeue(group, { id }, now)
+    return
+  end
+  for _, handle in ipairs(redis.call('ZRANGE', prefix .. 'leases', 0, -1)) do
+    local _, leasedIn, leased = readHandle(handle)
+    if leased == id and endLease(handle) then settleGroup(leasedIn, now, limit, { freed = 1 }) end
+  end
+end
+`;

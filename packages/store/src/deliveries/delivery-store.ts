@@ -11,7 +11,7 @@ import {
   type DeliveryStatus,
   type NoticeDraft,
 } from '@herald/core';
-import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA } from '@herald/queue';
+import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, LEAVE_QUEUE_LUA } from '@herald/queue';
 import { z } from 'zod';
 import { SUBSCRIPTION_VERSION_LUA } from '../endpoints/endpoint-record.ts';
 import { PLATFORM_OWNER, type ShardKeys } from '../keys/keys.ts';
@@ -250,6 +250,7 @@ local prefix = ARGV[1]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
+${LEAVE_QUEUE_LUA}
 ${SETTLE_LUA}
 ${NOTICE_LUA}
 ${ERASED_ATTEMPT_LUA}
@@ -394,6 +395,9 @@ local function record(delivery, input, attempt, held, group)
 
   local reply, change = 'recorded', ''
   local function finish(finalStatus, reason)
+    -- It came after its lease had ended. The delivery waits again, or another worker has it: it leaves that place, since a
+    -- replay would put it into a second one.
+    if not held and redeliveries == 0 then leaveQueue(groupOf(input.endpointId), input.id, now, input.groupLimit) end
     local orderedTo = known[6] and input.endpointId
     set('n', tries + 1)
     local more = { fields = fields, hasList = hasList, owner = owner }
