@@ -55,8 +55,8 @@ test('the examples of the README do what they say, on the package as it is publi
 });
 
 describe('a reporter before an API that is killed, busy and cut off', () => {
-  const TASKS = sized(15, 1_000);
-  const CHECKPOINTS = sized(28, 98);
+  const TASKS = sized(10, 1_000);
+  const CHECKPOINTS = sized(20, 98);
   const REPORTS = TASKS * (CHECKPOINTS + 2);
 
   /** Every Task's facts in their order, and those of all Tasks mixed. */

@@ -13,7 +13,7 @@ const DOCUMENT = new URL('../../../docs/other-languages.md', import.meta.url);
 const PLATFORM = new URL('../../fixtures/platform.py', import.meta.url);
 const python = findExecutable('python3') ?? '';
 
-const CUSTOMERS = sized(8, 1_000);
+const CUSTOMERS = sized(5, 1_000);
 const TASKS = 3;
 const CHECKPOINTS = sized(6, 8);
 const FACTS = CUSTOMERS * TASKS * (CHECKPOINTS + 2);

@@ -9,7 +9,7 @@ import { expectNothingLeft, expectNoInternalErrors } from './fleet.ts';
 
 import.meta.jest.setTimeout(sized(90_000, 400_000));
 
-const SIZE = sized({ tasks: 25, events: 8, kills: 2 }, { tasks: 200, events: 20, kills: 8 });
+const SIZE = sized({ tasks: 15, events: 8, kills: 2 }, { tasks: 200, events: 20, kills: 8 });
 /** What a killed worker had is in work elsewhere within 25 s. */
 const DEADLINE_MS = sized(60_000, 300_000);
 /** So many tries that a receiver which fails one in five lets none fail in the end. */

@@ -53,7 +53,7 @@ function createReplayClient(workspace: WorkspaceClient, receiverId: string) {
 }
 
 test.concurrent('a replay of hundreds of failed deliveries is done once each, although its worker is killed twice', async () => {
-  const count = sized(250, 10_000);
+  const count = sized(150, 10_000);
   await using herald = await startHerald({ env: ENV });
   const { mood, since, start, read, waitUntil } = await prepareFailed(herald, count);
   mood.set(200);

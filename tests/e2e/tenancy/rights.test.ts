@@ -14,7 +14,7 @@ import { inhabit, type Inhabited } from './scene.ts';
 import { spellingsOf, spellPlainly, type PlainRequest } from './spellings.ts';
 
 const SEED = Number(process.env.RIGHTS_SEED ?? randomInt(2 ** 31));
-const SAMPLES = Number(process.env.RIGHTS_SAMPLES ?? sized(100, 100_000));
+const SAMPLES = Number(process.env.RIGHTS_SAMPLES ?? sized(50, 100_000));
 import.meta.jest.setTimeout(60_000 + SAMPLES * 5);
 
 /** What somebody may ask for: an operation, or a page that is in no document. */
