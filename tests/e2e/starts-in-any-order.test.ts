@@ -165,10 +165,13 @@ test.concurrent('with PostgreSQL away, API and worker start ready with a warning
 
 test.each(ROLES)('SIGTERM ends the %s at once while it waits, and while it looks', async (role) => {
   // Its first look takes five seconds.
-  await using silent = await startFakeServer(() => undefined);
+  const { promise: asked, resolve } = Promise.withResolvers<undefined>();
+  await using silent = await startFakeServer(() => {
+    resolve(undefined);
+  });
   await using looking = await launch(role, { REDIS_URL: `redis://127.0.0.1:${silent.port}` });
   await using waiting = await launch(role, { REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
-  await waiting.waits();
+  await Promise.all([asked, waiting.waits()]);
   for (const { running } of [looking, waiting]) {
     const before = performance.now();
     expect(await running.stop()).toEqual({ code: 0, signal: null });
