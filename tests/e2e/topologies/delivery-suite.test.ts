@@ -19,8 +19,8 @@ import.meta.jest.setTimeout(60_000);
 const SHARDS = 3;
 const SECRETS_KEY = randomBytes(32).toString('base64');
 
-/** What the service promises, on every Redis that it runs on. On one server other tests show each of it. */
-describe.each(sized<readonly TopologyKind[]>(['sentinel', 'cluster'], TOPOLOGIES))('on the topology %s', (topology) => {
+/** What the service promises, on every Redis that it runs on. On one server other tests show each of it; the soak tests run it on all. */
+describe.each(sized<readonly TopologyKind[]>(['cluster'], TOPOLOGIES))('on the topology %s', (topology) => {
   const keyspace = createKeyspace(SHARDS);
   let herald: Herald;
   /** One in each shard. */
