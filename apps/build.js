@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { spawnSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build as bundle } from 'rolldown';
 import { build as buildPage } from 'vite';
@@ -11,8 +11,6 @@ import { makeKit } from '../packages/make-kit.js';
 // kits as files.
 
 const PROGRAMS = ['api', 'worker', 'cli'];
-/** What a former build made stays for so long, in ms. */
-const STALE_AFTER_MS = 3_600_000;
 
 /** They read files that lie beside their own. */
 const WITH_FILES = [/^@bull-board\/ui/, /^swagger-ui-dist/];
@@ -32,6 +30,8 @@ const folderOf = (app) => join(import.meta.dirname, app);
 const outputs = await bundle(
   PROGRAMS.map((app) => ({
     input: join(folderOf(app), 'src/main.ts'),
+    // Names of parts follow from it: wherever the build is typed, it makes the same files.
+    cwd: join(import.meta.dirname, '..'),
     platform: 'node',
     external: WITH_FILES,
     // bull-board's default folder, which is not used.
@@ -53,8 +53,8 @@ const page = await buildPage({ configFile, logLevel: 'warn', build: { write: fal
 await putInPlace('console', page.output);
 
 /**
- * Writes what has changed, and deletes what is long no longer made. Processes may start meanwhile, so each file is replaced
- * in one step, the one that names the others comes last, and one that has read the former finds what that names.
+ * Writes what has changed, and deletes what is no longer made. Processes may start meanwhile, so each file is replaced in
+ * one step, and the one that names the others comes last.
  */
 async function putInPlace(app, files) {
   const dist = join(folderOf(app), 'dist');
@@ -73,7 +73,5 @@ async function putInPlace(app, files) {
   const entries = await readdir(dist, { recursive: true, withFileTypes: true });
   const present = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const kept = new Set([...made.keys()].map((name) => join(dist, name)));
-  for (const path of present) {
-    if (!kept.has(path) && Date.now() - (await stat(path)).mtimeMs > STALE_AFTER_MS) await rm(path);
-  }
+  for (const path of present) if (!kept.has(path)) await rm(path);
 }
