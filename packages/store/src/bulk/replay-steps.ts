@@ -7,6 +7,7 @@ import { RESTORE_LUA, toRestored } from '../lists/delivery-log.ts';
 import { hasResult, lastOf } from '../lists/delivery-reader.ts';
 import { createLogReader } from '../lists/log-reader.ts';
 import { ENDED_LUA, LOG_LUA, READ_LOG_LUA } from '../keys/segment-lua.ts';
+import { LAST_RESULT_LUA } from '../deliveries/attempt-record.ts';
 import { ADVANCE_LUA, LINE_LUA } from '../deliveries/line-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { CLAIM_IDS_LUA, defineScript } from '../redis/script.ts';
@@ -228,6 +229,7 @@ ${LOG_LUA}
 ${ENDED_LUA}
 ${RESTORE_LUA}
 ${READ_LOG_LUA}
+${LAST_RESULT_LUA}
 local replay = {}
 local flat = redis.call('HGETALL', KEYS[1])
 for index = 1, #flat, 2 do replay[flat[index]] = flat[index + 1] end
@@ -289,18 +291,6 @@ local join, settleTurns = createReplayOrder(replay.e, timeout, tonumber(now))
 local seen, replayed, added, restored, lastAt, lastId, full = 0, 0, 0, 0, replay.lastAt, replay.lastId, nil
 -- Nothing but urgent jobs may go now: the breaker is open, or the endpoint asked for a pause.
 local isHeld = waitUntilOf(group, readGroup(group), tonumber(now)) > tonumber(now)
-
--- What its last attempt came to: a status or '', and an error or nil. See FIRST_ATTEMPT and writeAttempt.
-local function lastResult(record)
-  local last = redis.call('LINDEX', record .. ':a', -1)
-  if last then
-    local attempt = cjson.decode(last)
-    return attempt.status and tostring(attempt.status) or '', attempt.error
-  end
-  local result = string.match(redis.call('HGET', record, 'a') or '', '^%S+ %S+ (%S+)') or ''
-  if string.find(result, '^%d') then return result, nil end
-  return '', result
-end
 
 local function hasResult(record)
   if not replay.err and not replay.http then return true end

@@ -216,8 +216,8 @@ const ATTEMPT_LOG_LIMIT = 50;
 const CONTENT = FIRST_ATTEMPT_CONTENT.map((name) => `'${name}'`).join(', ');
 
 /**
- * The log of a delivery: its first attempt in its record, if it fits there (first-attempt.ts), then the others in a list
- * (attempt-record.ts). `record` is the key of the record.
+ * The log of a delivery: its first attempt in its record, if it fits there (`writeFirstAttempt`), then the others in a list
+ * (`writeAttempt`). `record` is the key of the record.
  *
  * `isLogged(record, attempt, first, known)` tells whether an attempt is in the log, `logAttempt(record, attempt, first,
  * known, fields)` adds it and tells whether there is a list, and `countLogged(record)` counts. attempt: its entry in the
@@ -268,5 +268,19 @@ local function withoutContent(attempt)
     if known[name] ~= nil then kept[#kept + 1] = '"' .. name .. '":' .. cjson.encode(known[name]) end
   end
   return '{' .. table.concat(kept, ',') .. '}'
+end
+`;
+
+/** `lastResult(record)`: what the last attempt of a delivery came to, a status or '', and an error or nil. */
+export const LAST_RESULT_LUA = /* lua */ `
+local function lastResult(record)
+  local last = redis.call('LINDEX', record .. ':a', -1)
+  if last then
+    local attempt = cjson.decode(last)
+    return attempt.status and tostring(attempt.status) or '', attempt.error
+  end
+  local result = string.match(redis.call('HGET', record, '${FIRST_ATTEMPT}') or '', '^%S+ %S+ (%S+)') or ''
+  if string.find(result, '^%d') then return result, nil end
+  return '', result
 end
 `;

@@ -83,7 +83,7 @@ export function createShardKeys(tag: string) {
     transition: (id: TransitionId) => `${prefix}x:${id}`,
     /** hash: a delivery's record */
     delivery: (id: DeliveryId) => `${prefix}d:${id}`,
-    /** list: JSON of a delivery's attempts, oldest first; the first one is in the record if it fits, see `first-attempt.ts` */
+    /** list: JSON of a delivery's attempts, oldest first; the first one is in the record if it fits, see `FIRST_ATTEMPT` */
     attempts: (id: DeliveryId) => `${prefix}d:${id}:a`,
     /** zset: ids of the pending deliveries of a Task to an endpoint that asks for order, by sequence; see `LINE_LUA` */
     line: (endpoint: EndpointId, task: TaskId) => `${prefix}o:${endpoint}:${task}`,
