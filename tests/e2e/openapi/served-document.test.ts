@@ -86,6 +86,7 @@ test('the kits are files, which the page for receivers names with the address th
   for (const address of new Set(addresses)) {
     const answer = await fetch(address);
     expect(answer.headers.get('content-disposition')).toContain(basename(address));
+    expect(answer.headers.get('content-type')).toBe(address.endsWith('.whl') ? 'application/zip' : 'application/gzip');
     await writeFile(join(folder, basename(address)), Buffer.from(await answer.arrayBuffer()));
   }
   const [wheel = '', tarball = ''] = (await readdir(folder)).sort((a) => (a.endsWith('.whl') ? -1 : 1));

@@ -80,7 +80,8 @@ export function createDocumentRoutes(part: DocumentPart, { kit, publicUrl }: Doc
       .get(atRoute('/kit/{name}'), (req, res) => {
         const file = kit?.files.get(req.params.name);
         if (!file) throw new HttpFault('route_not_found', NO_FILE);
-        res.type(file.type).attachment(req.params.name).send(file.bytes);
+        // The name alone would say `application/octet-stream`.
+        res.attachment(req.params.name).type(file.type).send(file.bytes);
       })
       .all(refuseOtherMethods('GET'));
   }
