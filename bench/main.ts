@@ -2,38 +2,23 @@ import { join } from 'node:path';
 import { type BenchOptions, guessMinutes, readOptions, type ScenarioName, USAGE } from './options.ts';
 import { describeMachine, formatMinutes, runScenarios, type Scenario, writeResults } from './run-scenarios.ts';
 import { accept } from './scenarios/accept.ts';
-import { consolePages } from './scenarios/console.ts';
 import { drain, through } from './scenarios/drain.ts';
-import { floor } from './scenarios/floor.ts';
 import { history, historyLoad } from './scenarios/history.ts';
-import { growth } from './scenarios/growth.ts';
 import { isolation } from './scenarios/isolation.ts';
-import { latency, listen } from './scenarios/latency.ts';
+import { latency } from './scenarios/latency.ts';
 import { memory } from './scenarios/memory.ts';
-import { order } from './scenarios/order.ts';
-import { reporter } from './scenarios/reporter.ts';
-import { scale } from './scenarios/scale.ts';
-import { slowClients } from './scenarios/slow-clients.ts';
 import { formatTable } from './table.ts';
 import { targetsTable } from './targets.ts';
 
 const SCENARIOS: Record<ScenarioName, Scenario> = {
-  floor,
   drain,
   accept,
   through,
   latency,
-  order,
   memory,
-  growth,
+  isolation,
   history,
   'history-load': historyLoad,
-  scale,
-  isolation,
-  'slow-clients': slowClients,
-  console: consolePages,
-  listen,
-  reporter,
 };
 
 function readCommandLine(): BenchOptions {

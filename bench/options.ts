@@ -18,20 +18,12 @@ export type BenchOptions = {
 
 /** The scenarios, in the order in which they run. */
 export const SCENARIO_NAMES = [
-  'floor',
   'drain',
   'accept',
   'through',
   'latency',
-  'order',
   'memory',
-  'growth',
-  'scale',
   'isolation',
-  'slow-clients',
-  'console',
-  'listen',
-  'reporter',
   'history',
   'history-load',
 ] as const;
@@ -44,26 +36,18 @@ export const BESIDE_SCENARIOS: readonly ScenarioName[] = [
   'latency',
   'memory',
   'isolation',
-  'listen',
 ];
 
 export const USAGE = `npm run bench -- [${SCENARIO_NAMES.join('|')}]... [options]
 
-  floor         BullMQ alone, the sender alone, node:https alone, and what the first two make together
-  drain         pending deliveries for 50 fast receivers, sent by a real worker; its ratio to the floor (which it shows too)
+  drain         pending deliveries for 50 fast receivers, sent by a real worker; its ratio to its floor: BullMQ alone and the sender alone
   accept        transitions accepted per second, beside a bare Express route that runs one script
   through       accepted in batches and delivered at the same time, to one receiver and to ten; CPU of all processes
   latency       from the 2xx of a transition to the arrival at the receiver, at 500 deliveries/s, and at 200/s over 50 receivers
-  order         the same at 500/s to 1,000 receivers that ask for order, three events of a Task at once; beside the same without order
   memory        bytes of Redis per pending and per settled delivery; growth of a worker while it delivers
   history       settled deliveries move to PostgreSQL: rate, CPU, disk, and reading among many
   history-load  500 deliveries/s with a history: latency beside that without, and Redis' memory in the course of time
-  growth        accept and drain with few and many receivers, many delayed deliveries, and many waiting destinations
-  scale         capacity of one worker and one Redis, cost of REDIS_MIN_REPLICAS, and processes for a given load
   isolation     healthy receivers beside bad, late, many and dear neighbours
-  slow-clients  healthy requests to the API beside slow and idle connections
-  console       a hundred open pages of the console that nobody touches
-  listen        accepting while nobody and while five listen to the workspace
   (none)        all of them, which takes about an hour and a half
 
 Ends with one table: measured values, floors, and whether the targets are met. Exits with 1 when a scenario failed, not when a target was missed.
@@ -71,13 +55,12 @@ Ends with one table: measured values, floors, and whether the targets are met. E
   --beside <directory>  another built checkout, whose processes take turns with this one's in the same run; shows both and
                     their ratio (${BESIDE_SCENARIOS.join(', ')})
   --quick           everything as short as possible: a check that it works; a few minutes for all
-  --count <n>       deliveries of one measurement: floor, scale (20000), drain, memory (50000), through, growth (30000)
-  --repeats <n>     rounds, of which the median is shown (3; growth 5, scale 2)
-  --seconds <n>     length of one run: history-load (300), isolation (120), order, console (60), slow-clients (30), latency (15)
+  --count <n>       deliveries of one measurement: drain, memory, history (50000), through (30000)
+  --repeats <n>     rounds, of which the median is shown (3)
+  --seconds <n>     length of one run: history-load (300), isolation (120), latency (15)
   --deliveries <n>  memory: deliveries of the worker that is watched (1000000)
-  --receivers <n>   growth: most receivers registered (100000)
-  --behind <n>      deliveries that are delayed (growth) or wait (isolation) behind (1000000)
-  --destinations <n>  destinations with one waiting delivery each: growth (100000), isolation (20000)
+  --behind <n>      isolation: deliveries of another workspace that wait (1000000)
+  --destinations <n>  isolation: hosts of another workspace with one waiting delivery each (20000)
   --rows <n>        history: deliveries of which a page is read (10000000)
   --variant <v>     isolation: this variant only, beside the run without neighbours; may be given several times
   --profile         write CPU profiles of worker and API, and print where the time went`;
@@ -88,7 +71,6 @@ const LEAST: Lengths = {
   repeats: 1,
   seconds: 5,
   deliveries: 1_000,
-  receivers: 10,
   behind: 1,
   destinations: 1,
   rows: 20_000,
@@ -106,7 +88,6 @@ export function readOptions(args: readonly string[]): BenchOptions {
       repeats: { type: 'string' },
       seconds: { type: 'string' },
       deliveries: { type: 'string' },
-      receivers: { type: 'string' },
       behind: { type: 'string' },
       destinations: { type: 'string' },
       rows: { type: 'string' },
@@ -134,16 +115,14 @@ export function readOptions(args: readonly string[]): BenchOptions {
 }
 
 function chooseScenarios(texts: readonly string[], isBeside: boolean): readonly ScenarioName[] {
-  if (texts.length === 0) return isBeside ? BESIDE_SCENARIOS : ALL_SCENARIOS;
+  if (texts.length === 0) return isBeside ? BESIDE_SCENARIOS : SCENARIO_NAMES;
   const unknown = texts.find((text) => !SCENARIO_NAMES.some((name) => name === text));
   if (unknown !== undefined) throw new Error(`there is no scenario ${unknown}; there are ${SCENARIO_NAMES.join(', ')}`);
   const alone = texts.find((text) => !BESIDE_SCENARIOS.some((name) => name === text));
   if (isBeside && alone !== undefined) {
     throw new Error(`${alone} measures this build alone; --beside knows ${BESIDE_SCENARIOS.join(', ')}`);
   }
-  const chosen = SCENARIO_NAMES.filter((name) => texts.includes(name));
-  // A drain measures the floor between its own rounds and shows it.
-  return chosen.filter((name) => name !== 'floor' || !chosen.includes('drain'));
+  return SCENARIO_NAMES.filter((name) => texts.includes(name));
 }
 
 function readCount(option: keyof Lengths, text: string): number {
@@ -154,12 +133,9 @@ function readCount(option: keyof Lengths, text: string): number {
 
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 
-/** The default scenarios: all but the floor, which a drain measures between its own rounds. */
-const ALL_SCENARIOS: readonly ScenarioName[] = SCENARIO_NAMES.filter((name) => name !== 'floor');
-
 /** The sizes of the scenarios. None uses all of them. */
 export type Lengths = {
-  /** Deliveries of one measurement, and items of one of the floor. */
+  /** Deliveries of one measurement, and items of its floor. */
   readonly count: number;
   /** Rounds, of which the median is shown. */
   readonly repeats: number;
@@ -167,11 +143,9 @@ export type Lengths = {
   readonly seconds: number;
   /** Deliveries of the worker whose memory is watched. */
   readonly deliveries: number;
-  /** Registered receivers in the largest variant of growth. */
-  readonly receivers: number;
-  /** Delayed deliveries that are held in a variant of growth; deliveries that wait in one of isolation. */
+  /** Deliveries that wait in a variant of isolation. */
   readonly behind: number;
-  /** Destinations with one waiting delivery each, in the last variant of growth and in one of isolation. */
+  /** Destinations with one waiting delivery each, in a variant of isolation. */
   readonly destinations: number;
   /** Deliveries in the history from which a page is read. */
   readonly rows: number;
@@ -182,9 +156,8 @@ const FULL: Lengths = {
   repeats: 3,
   seconds: 15,
   deliveries: 1_000_000,
-  receivers: 100_000,
   behind: 1_000_000,
-  destinations: 100_000,
+  destinations: 20_000,
   rows: 10_000_000,
 };
 const QUICK: Lengths = {
@@ -192,7 +165,6 @@ const QUICK: Lengths = {
   repeats: 1,
   seconds: 5,
   deliveries: 20_000,
-  receivers: 10_000,
   behind: 10_000,
   destinations: 2_000,
   rows: 100_000,
@@ -202,20 +174,12 @@ type Plan = { readonly full?: Partial<Lengths>; readonly minutes: number; readon
 
 /** The sizes that the targets require, and how long they take on two dedicated cores. */
 const PLANS: Record<ScenarioName, Plan> = {
-  floor: { minutes: 2, quickMinutes: 0.3 },
   drain: { full: { count: 50_000 }, minutes: 4, quickMinutes: 0.4 },
   accept: { minutes: 3, quickMinutes: 1 },
   through: { full: { count: 30_000 }, minutes: 6, quickMinutes: 0.7 },
   latency: { minutes: 9, quickMinutes: 2.3 },
-  order: { full: { seconds: 60 }, minutes: 4, quickMinutes: 1.5 },
   memory: { full: { count: 50_000 }, minutes: 9, quickMinutes: 0.8 },
-  growth: { full: { count: 30_000, repeats: 5 }, minutes: 14, quickMinutes: 1 },
-  scale: { full: { repeats: 2 }, minutes: 2.5, quickMinutes: 0.7 },
-  isolation: { full: { seconds: 120, destinations: 20_000 }, minutes: 45, quickMinutes: 8 },
-  'slow-clients': { full: { seconds: 30 }, minutes: 5, quickMinutes: 2 },
-  console: { full: { seconds: 60 }, minutes: 3, quickMinutes: 1 },
-  listen: { minutes: 3, quickMinutes: 0.6 },
-  reporter: { full: { count: 20_000 }, minutes: 1.5, quickMinutes: 0.3 },
+  isolation: { full: { seconds: 120 }, minutes: 45, quickMinutes: 8 },
   history: { full: { count: 50_000 }, minutes: 8, quickMinutes: 0.3 },
   'history-load': { full: { seconds: 300 }, minutes: 13, quickMinutes: 3 },
 };

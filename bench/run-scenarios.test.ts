@@ -27,10 +27,10 @@ test('each scenario gets its own lengths, and what was asked for instead', async
     seen.push(options);
     return Promise.resolve({ tables: [], raw: {}, targets: [] });
   };
-  const scenarios = allOf({ drain: note, growth: note });
-  await runScenarios(scenarios, readOptions(['drain', 'growth', '--repeats', '2']), ignore);
+  const scenarios = allOf({ drain: note, history: note });
+  await runScenarios(scenarios, readOptions(['drain', 'history', '--repeats', '2']), ignore);
   expect(seen).toEqual([
     { ...lengthsOf('drain', false), repeats: 2, builds: [THIS_BUILD], variants: [], profile: false },
-    { ...lengthsOf('growth', false), repeats: 2, builds: [THIS_BUILD], variants: [], profile: false },
+    { ...lengthsOf('history', false), repeats: 2, builds: [THIS_BUILD], variants: [], profile: false },
   ]);
 });

@@ -3,7 +3,6 @@ import {
   besideTable,
   createTurns,
   judgeAccept,
-  judgeGrowth,
   judgeIsolation,
   judgeNeighbours,
   judgeOnce,
@@ -51,8 +50,6 @@ test.each<Case>([
   { target: 'settledBytes', measured: 401, isMet: false },
   { target: 'workerGrowth', measured: 109, floor: 100, isMet: true },
   { target: 'workerGrowth', measured: 110, floor: 100, isMet: false },
-  { target: 'growth', measured: 80, floor: 100, isMet: true },
-  { target: 'growth', measured: 79, floor: 100, isMet: false },
   { target: 'isolationP99', measured: 50, floor: 20, isMet: true },
   { target: 'isolationP99', measured: 51, floor: 20, isMet: false },
   { target: 'isolationP99', measured: 31, floor: 10, isMet: false },
@@ -65,10 +62,6 @@ test.each<Case>([
   { target: 'isolationLeftOver', measured: 1, floor: 0, isMet: false },
   { target: 'isolationCpu', measured: 15, floor: 10, isMet: true },
   { target: 'isolationCpu', measured: 16, floor: 10, isMet: false },
-  { target: 'slowClients', measured: 99, isMet: true },
-  { target: 'slowClients', measured: 100, isMet: false },
-  { target: 'consoleCpu', measured: 0.99, isMet: true },
-  { target: 'consoleCpu', measured: 1, isMet: false },
   { target: 'always', measured: 1_000, floor: 1_200, isMet: true },
   { target: 'always', measured: 999, floor: 1_200, isMet: false },
   { target: 'throughCpuBeside', measured: 65, floor: 100, isMet: true },
@@ -90,17 +83,6 @@ test('accepting is judged against the bare route, and its batches against single
   const [single, batch] = judgeAccept(10, [{ bare: 4_000, single: 1_000, batch: 5_000 }]);
   expect(single).toMatchObject({ measured: 1_000, floor: 4_000, ratio: 0.25, isMet: false });
   expect(batch).toMatchObject({ measured: 5_000, floor: 1_000, ratio: 5, isMet: true });
-});
-
-test('growth is judged round by round against the first variant, accepting and draining', () => {
-  const rows = judgeGrowth([
-    { name: 'small', rounds: [{ acceptedPerSecond: 100, drainedPerSecond: 50 }] },
-    { name: 'large', rounds: [{ acceptedPerSecond: 90, drainedPerSecond: 30 }] },
-  ]);
-  expect(rows.map(({ ratio, isMet }) => ({ ratio, isMet }))).toEqual([
-    { ratio: 0.9, isMet: true },
-    { ratio: 0.6, isMet: false },
-  ]);
 });
 
 test('of the isolation runs the worst counts, each time, and the healthy one is the floor', () => {
@@ -143,7 +125,7 @@ test('of the runs beside neighbours the worst counts, and the least share of the
 });
 
 test('a run that could not be measured is the worst', () => {
-  const [row] = judgeWorst('slowClients', 'p99', [
+  const [row] = judgeWorst('isolationCpu', 'p99', [
     { name: 'a', value: 5 },
     { name: 'b', value: NaN },
     { name: 'c', value: 7 },
@@ -152,7 +134,7 @@ test('a run that could not be measured is the worst', () => {
 });
 
 test('no runs, no row', () => {
-  expect(judgeWorst('slowClients', 'p99', [])).toEqual([]);
+  expect(judgeWorst('isolationCpu', 'p99', [])).toEqual([]);
 });
 
 const beside: Build = { name: 'beside', folder: '/elsewhere' };

@@ -18,13 +18,10 @@ export const TARGETS = {
   through: { words: 'at least 3,000', limits: [{ of: 'measured', least: 3_000 }] },
   latencyP50: { words: 'at most 3 ms', limits: [{ of: 'measured', most: 3 }] },
   latencyP99: { words: 'at most 20 ms', limits: [{ of: 'measured', most: 20 }] },
-  orderP99: { words: 'at most 50 ms', limits: [{ of: 'measured', most: 50 }] },
-  orderBroken: { words: 'none', limits: [{ of: 'measured', most: 0 }] },
   latencySpreadP99: { words: 'at most 12 ms', limits: [{ of: 'measured', most: 12 }] },
   pendingBytes: { words: 'at most 650', limits: [{ of: 'measured', most: 650 }] },
   settledBytes: { words: 'at most 400', limits: [{ of: 'measured', most: 400 }] },
   workerGrowth: { words: 'less than 10 % above half', limits: [{ of: 'ratio', below: 1.1 }] },
-  growth: { words: 'at most 20 % slower than the smallest', limits: [{ of: 'ratio', least: 0.8 }] },
   isolationP99: {
     words: 'at most 50 ms, and 3 times the healthy run',
     limits: [
@@ -42,8 +39,6 @@ export const TARGETS = {
   neighbourShare: { words: 'at least 0.9', limits: [{ of: 'measured', least: 0.9 }] },
   isolationLeftOver: { words: 'none', limits: [{ of: 'measured', most: 0 }] },
   isolationCpu: { words: 'at most 1.5 times the healthy run', limits: [{ of: 'ratio', most: 1.5 }] },
-  consoleCpu: { words: 'under 1 % of a core', limits: [{ of: 'measured', below: 1 }] },
-  slowClients: { words: 'under 100 ms', limits: [{ of: 'measured', below: 100 }] },
   historyMoved: { words: 'at least 5,000', limits: [{ of: 'measured', least: 5_000 }] },
   historyCpu: { words: 'at most 80 µs', limits: [{ of: 'measured', most: 80 }] },
   historyBytes: { words: 'at most 600', limits: [{ of: 'measured', most: 600 }] },
@@ -107,23 +102,6 @@ export function judgeAccept(fanOut: number, rounds: readonly AcceptRates[]): Tar
     judgeRounds('acceptSingle', `accept: single, fan-out ${fanOut}, transitions/s`, pair('single', 'bare')),
     judgeRounds('acceptBatched', `accept: batches, fan-out ${fanOut}, transitions/s`, pair('batch', 'single')),
   ];
-}
-
-type GrowthRates = Readonly<Record<'acceptedPerSecond' | 'drainedPerSecond', number>>;
-type GrowthVariant = { readonly name: string; readonly rounds: readonly GrowthRates[] };
-
-/** The first variant is the smallest, and the floor of the others, round by round. */
-export function judgeGrowth([smallest, ...others]: readonly GrowthVariant[]): TargetRow[] {
-  const judge = (label: string, rate: keyof GrowthRates, { name, rounds }: GrowthVariant) =>
-    judgeRounds(
-      'growth',
-      `growth: ${label}, ${name}, deliveries/s`,
-      rounds.map((round, index) => ({ measured: round[rate], floor: smallest?.rounds[index]?.[rate] ?? NaN })),
-    );
-  return others.flatMap((variant) => [
-    judge('accept', 'acceptedPerSecond', variant),
-    judge('drain', 'drainedPerSecond', variant),
-  ]);
 }
 
 type HistoryFigures = Readonly<Record<'perSecond' | 'cpuUs' | 'bytes' | 'pageMs', number>>;

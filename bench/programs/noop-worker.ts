@@ -1,7 +1,7 @@
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { Worker } from 'bullmq';
 import { startCpuReading } from '../usage.ts';
-import type { NoopWorkerInput } from '../scenarios/floor.ts';
+import type { NoopWorkerInput } from '../floor.ts';
 import { readInput, reply } from './program-io.ts';
 
 // Only BullMQ: takes every job and does nothing, with the settings of the real worker.

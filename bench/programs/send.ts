@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { startCpuReading } from '../usage.ts';
-import type { SendInput } from '../scenarios/floor.ts';
+import type { SendInput } from '../floor.ts';
 import { readInput, reply } from './program-io.ts';
 
 // Only the sender, or only node:https, without warm-up: requests like deliveries, with signatures made in advance.

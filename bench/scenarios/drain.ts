@@ -19,7 +19,15 @@ import { type Receivers, startReceivers } from '../start-receivers.ts';
 import { type Cell, median, spread } from '../table.ts';
 import { type BuildRounds, createTurns, judgeRounds, type Paired, TARGETS, type Turns } from '../targets.ts';
 import { type ProfiledProcess, profilerArgs, profileTable, startCpuReading } from '../usage.ts';
-import { FAST_RECEIVERS, type FloorRound, floorRows, measureFloor, type Pace, PACE_COLUMNS, paceRow } from './floor.ts';
+import {
+  FAST_RECEIVERS,
+  type FloorRound,
+  floorRows,
+  measureFloor,
+  type Pace,
+  PACE_COLUMNS,
+  paceRow,
+} from '../floor.ts';
 
 /** Everything is accepted while no worker runs. Then one worker process sends it, as fast as it can. */
 export const drain: Scenario = async ({ options, say }) => {

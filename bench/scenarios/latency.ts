@@ -1,4 +1,3 @@
-import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { createCertificateAuthority, waitFor } from '@herald/test-kit';
 import { atPace, checkIn, openApiClient, report, type ReportedItem, reportInBatches, START } from '../clients.ts';
 import { prepareWorkspaces, type WorkspacePlan } from '../prepare-workspaces.ts';
@@ -7,7 +6,6 @@ import { type Build, createHeraldEnv, startApi, startBenchRedis, startWorker } f
 import { type Receivers, runProgram, startReceivers } from '../start-receivers.ts';
 import { type Cell, median, percentile } from '../table.ts';
 import { type BuildRounds, createTurns, judgeRounds, type TargetName, type TargetRow, type Turns } from '../targets.ts';
-import { type Accepted, measureSingles, type PreparedApi, withApi } from './accept.ts';
 
 type TargetsOfLoad = { readonly p50?: TargetName; readonly p99: TargetName };
 type JudgedLoad = LatencyLoad & { readonly targets: TargetsOfLoad };
@@ -222,126 +220,4 @@ async function latenciesSince(
   const until = ({ length }: readonly number[]) => length >= since.size * fanOut;
   const latencies = await waitFor('all arrivals', read, { until, deadlineMs: ARRIVAL_DEADLINE_MS });
   return latencies.sort((a, b) => a - b);
-}
-
-/** As many as a workspace may have. */
-const LISTENERS = 5;
-
-/** What listeners of the workspace cost the acceptance of its transitions, and what they cost while there are none. */
-export const listen: Scenario = async ({ options: { repeats, seconds, builds }, say }) => {
-  const none = createTurns<ListenFigures>(builds);
-  const five: ListenFigures[] = [];
-  for (let round = 1; round <= repeats; round++) {
-    say(`listen, round ${round} of ${repeats}`);
-    await none.take((build: Build) => measureListen(0, seconds, build));
-    five.push(await measureListen(LISTENERS, seconds));
-  }
-  const row = (name: string, rounds: readonly ListenFigures[]): Cell[] => {
-    const of = (read: (figures: ListenFigures) => number) => median(rounds.map(read));
-    return [
-      name,
-      of(({ perSecond }) => perSecond),
-      of(({ cpuUs }) => cpuUs.api),
-      of(({ cpuUs }) => cpuUs.redis),
-      of(({ commands }) => commands),
-      of(({ p50 }) => p50),
-      of(({ p99 }) => p99),
-    ];
-  };
-  const table = {
-    title: `Listen: accepting while nobody and while ${LISTENERS} listen, median of ${repeats}`,
-    columns: ['listeners', 'transitions/s', 'API, µs', 'Redis, µs', 'commands each', 'p50, ms', 'p99, ms'],
-    rows: [...none.all.map(({ title, rounds }) => row(title('none'), rounds)), row(String(LISTENERS), five)],
-    notes: [
-      `Fan-out 1, one report a transition; p50 and p99 of a report at ${PACE} a second. Commands within scripts count.`,
-    ],
-  };
-  return {
-    tables: [table],
-    raw: { none: none.all, five },
-    targets: [],
-    compared: none.compare('listen, nobody: commands a transition', ({ commands }) => commands),
-  };
-};
-
-/** Reports a second, and for how long it is too early to count, in ms. */
-const PACE = 500;
-const SETTLE_MS = 2_000;
-
-type ListenFigures = Accepted & {
-  /** Commands that Redis ran for each transition, those within scripts included. */
-  readonly commands: number;
-  /** Of a report at `PACE`, in ms. */
-  readonly p50: number;
-  readonly p99: number;
-  /** Events that came to all listeners together. */
-  readonly events: number;
-};
-
-/** Accepts transitions, one a report, while so many listen to their workspace. */
-async function measureListen(listeners: number, seconds: number, build?: Build): Promise<ListenFigures> {
-  return await withApi({ fanOut: 1, ...(build && { build }) }, async (api) => {
-    await using listening = await listenTo(api, listeners);
-    const commandsBefore = await countCommands(api.redisUrl);
-    const accepted = await measureSingles(api);
-    const { reports } = accepted;
-    const commands = ((await countCommands(api.redisUrl)) - commandsBefore) / reports;
-    const tookMs: number[] = [];
-    await atPace(1_000 / PACE, PACE * seconds + (PACE * SETTLE_MS) / 1_000, async (index) => {
-      const startedAt = performance.now();
-      const taskId = api.taskIds[index % api.taskIds.length] ?? '';
-      await report(api.single, { taskId, report: checkIn(`paced${index}`) });
-      tookMs.push(performance.now() - startedAt);
-    });
-    const counted = tookMs.slice((PACE * SETTLE_MS) / 1_000).sort((a, b) => a - b);
-    const expected = listeners * (reports + tookMs.length);
-    await waitFor('every event', () => listening.count() >= expected);
-    return {
-      ...accepted,
-      commands,
-      p50: percentile(counted, 0.5),
-      p99: percentile(counted, 0.99),
-      events: listening.count(),
-    };
-  });
-}
-
-async function listenTo({ port, workspaceKey }: PreparedApi, count: number) {
-  const stop = new AbortController();
-  let events = 0;
-  const read = async (body: AsyncIterable<Uint8Array>) => {
-    for await (const chunk of body) events += Buffer.from(chunk).toString('latin1').split('\nevent: task.').length - 1;
-  };
-  const reads: Promise<void>[] = [];
-  for (let index = 0; index < count; index++) {
-    const headers = { authorization: `Bearer ${workspaceKey}` };
-    const answer = await fetch(`http://127.0.0.1:${port}/api/public/listen`, { headers, signal: stop.signal });
-    if (!answer.ok) throw new Error(`GET /api/public/listen answered ${answer.status}`);
-    reads.push(read(answer.body as unknown as AsyncIterable<Uint8Array>));
-  }
-  return {
-    count: () => events,
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await Promise.allSettled(reads);
-    },
-  };
-}
-
-/** All that Redis has run, but for what only asks how it is. */
-async function countCommands(url: string): Promise<number> {
-  const redis = await connectRedis({
-    target: { kind: 'single', url },
-    use: 'background',
-    name: 'herald-bench',
-    onError: () => undefined,
-  });
-  try {
-    const text = await redis.info('commandstats');
-    return [...text.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)]
-      .filter(([, name = '']) => !/^(info|ping|hello|client|config|time|select|auth)/.test(name))
-      .reduce((sum, [, , calls]) => sum + Number(calls), 0);
-  } finally {
-    await closeRedis(redis);
-  }
 }

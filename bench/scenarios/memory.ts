@@ -7,7 +7,7 @@ import { startReceivers } from '../start-receivers.ts';
 import { type Cell, median, type Table } from '../table.ts';
 import { createTurns, judgeOnce, TARGETS } from '../targets.ts';
 import { readRedisMemory, readResidentMiB, type RedisMemory } from '../usage.ts';
-import { addBareJobs, FAST_RECEIVERS } from './floor.ts';
+import { addBareJobs, FAST_RECEIVERS } from '../floor.ts';
 
 const FAN_OUT = 10;
 

@@ -1,21 +1,11 @@
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { createCertificateAuthority } from '@herald/test-kit';
 import { Queue } from 'bullmq';
-import type { Scenario } from '../run-scenarios.ts';
-import { createHeraldEnv, startBenchRedis } from '../start-herald.ts';
-import { runProgram, startReceivers } from '../start-receivers.ts';
-import { type Cell, median, spread } from '../table.ts';
+import { createHeraldEnv, startBenchRedis } from './start-herald.ts';
+import { runProgram, startReceivers } from './start-receivers.ts';
+import { type Cell, median, spread } from './table.ts';
 
-/** The cost of BullMQ and of an HTTPS client alone: a service made of both can't be faster than their composition. */
-export const floor: Scenario = async ({ options: { count, repeats }, say }) => {
-  const rounds: FloorRound[] = [];
-  for (let round = 1; round <= repeats; round++) {
-    say(`floor, round ${round} of ${repeats}`);
-    rounds.push(await measureFloor(count));
-  }
-  const title = `Floor: ${count} items each, median of ${repeats}`;
-  return { tables: [{ title, columns: PACE_COLUMNS, rows: floorRows(rounds) }], raw: { rounds }, targets: [] };
-};
+// The cost of BullMQ and of an HTTPS client alone: a service made of both can't be faster than their composition.
 
 export type NoopWorkerInput = {
   readonly redisUrl: string;
