@@ -1,4 +1,4 @@
-import { ableSince, createWellBeing } from './well-being.ts';
+import { ableSince, createWellBeing } from './fleet.ts';
 
 const wellFrom = (since: number) => {
   const wellBeing = createWellBeing(() => since);

@@ -1,19 +1,18 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '@herald/test-kit';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createFakeClock, type FakeClock } from '../tests/support/fake-clock.ts';
 import type { HeraldProcess } from '../tests/support/start-herald-process.ts';
 import type { Herald } from '../tests/support/start-herald.ts';
-import { createFakeClock, type FakeClock } from '../tests/support/fake-clock.ts';
-import { startLink, type Link } from './link.ts';
+import { type Link, startLink } from './link.ts';
 import {
   API_SLOTS,
-  SLOTS,
-  WORKER_SLOTS,
   type ClockFault,
   type LinkFault,
   type ProcessFault,
   type Slot,
+  SLOTS,
+  WORKER_SLOTS,
 } from './plan.ts';
-import { ableSince, createWellBeing, type WellBeing } from './well-being.ts';
 
 /** The processes of a run, and their supervisor. With a single Redis server, each process has its own link to it. */
 export type Fleet = AsyncDisposable & {
@@ -227,4 +226,38 @@ export async function startFleet(herald: Herald): Promise<Fleet> {
       await cleanUp.disposeAsync();
     },
   };
+}
+
+/** Since when a part has been healthy. Times are by `performance.now`. */
+type WellBeing = {
+  readonly fail: () => void;
+  /** The fault is over; recovery takes so long, in ms. */
+  readonly recover: (afterMs: number) => void;
+  /** A time in the future: it is still recovering. Infinity: it is unhealthy. */
+  readonly since: number;
+};
+
+export function createWellBeing(now: () => number = () => performance.now()): WellBeing {
+  let since = Infinity;
+  return {
+    fail() {
+      since = Infinity;
+    },
+    recover(afterMs) {
+      since = now() + afterMs;
+    },
+    get since() {
+      return since;
+    },
+  };
+}
+
+/**
+ * Since when some worker has been able to work; undefined: none is able.
+ * @param needs for each worker, the parts that must be healthy
+ */
+export function ableSince(needs: readonly (readonly WellBeing[])[], now: number): number | undefined {
+  const since = needs.map((each) => Math.max(...each.map((one) => one.since)));
+  const earliest = Math.min(...since);
+  return earliest <= now ? earliest : undefined;
 }

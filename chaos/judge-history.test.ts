@@ -1,6 +1,6 @@
 import { deliveryIdOf } from '@herald/core';
 import type { Evidence } from './evidence.ts';
-import { judgeHistory } from './judge-history.ts';
+import { judgeHistory } from './judge-run.ts';
 import { createKnownEndpoint } from './known-endpoint.ts';
 import type { AcceptedFact } from './ledger.ts';
 import type { HistoryRow } from './read-history-rows.ts';

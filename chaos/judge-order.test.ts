@@ -1,6 +1,6 @@
 import { deliveryIdOf } from '@herald/core';
 import type { Evidence } from './evidence.ts';
-import { judgeOrder } from './judge-order.ts';
+import { judgeOrder } from './judge-run.ts';
 import { createKnownEndpoint } from './known-endpoint.ts';
 import type { Arrival } from './start-host.ts';
 

@@ -1,5 +1,5 @@
 import { deliveryIdOf } from '@herald/core';
-import { judgePastLists } from './judge-past-lists.ts';
+import { judgePastLists } from './judge-run.ts';
 import { createKnownEndpoint } from './known-endpoint.ts';
 import type { AcceptedFact } from './ledger.ts';
 import type { PastList } from './start-readers.ts';

@@ -1,19 +1,17 @@
 import { deliveryIdOf } from '@herald/core';
 import type { WebhookBody } from '../tests/support/webhooks.ts';
-import { describeRecord, isWell, type Evidence } from './evidence.ts';
+import { describeRecord, type Evidence, isWell } from './evidence.ts';
 import { judgeArrival, readBody, secretsOf } from './judge-arrival.ts';
-import { judgeHistory } from './judge-history.ts';
-import { judgeOrder } from './judge-order.ts';
-import { judgeRates } from './judge-rates.ts';
-import { judgeReceivers } from './judge-receivers.ts';
 import { isExhausted, isRightlyCanceled, judgeRecord } from './judge-record.ts';
-import { judgeTimes } from './judge-times.ts';
-import { judgeRedeliveries, judgeReplays } from './judge-requests.ts';
 import type { KnownEndpoint } from './known-endpoint.ts';
-import type { AcceptedFact } from './ledger.ts';
+import type { AcceptedFact, Ledger } from './ledger.ts';
+import { WORKER_SLOTS } from './plan.ts';
+import type { ReadList } from './read-lists.ts';
 import type { DeliveryRecord } from './read-records.ts';
 import type { Arrival } from './start-host.ts';
-import { findSubscribed } from './subscription.ts';
+import type { PastList } from './start-readers.ts';
+import { findSubscribed, mayHaveBeenOff } from './subscription.ts';
+import type { ListedEntry, Walk } from './walk-list.ts';
 
 type Counts = {
   accepted: number;
@@ -144,4 +142,259 @@ function countOutOfOrder(arrivals: readonly Arrival[]): number {
     else highest.set(key, sequence);
   }
   return count;
+}
+
+/** With a history: each delivery is there once, with the bytes that were sent, and every list shows it once. */
+export function judgeHistory(evidence: Evidence): string[] {
+  const { history, records, facts, endpoints } = evidence;
+  if (!history) return [];
+  const known = new Set(records.map(({ id }) => id));
+  const owed = [...findSubscribed(facts.values(), endpoints)].flatMap(([fact, endpoint, isCertain]) =>
+    isCertain ? deliveryIdOf(fact.transitionId, endpoint.id) : [],
+  );
+  return [
+    ...owed.filter((id) => !known.has(id)).map((id) => `${id} is neither in Redis nor in the history`),
+    ...judgeRows(evidence),
+    ...history.lists.flatMap((list) => judgeList(list, evidence)),
+  ];
+}
+
+function judgeRows({ history, arrivals, mayForgetUnanswered }: Evidence): string[] {
+  const sentBodies = Map.groupBy(arrivals, ({ deliveryId }) => deliveryId);
+  return [...Map.groupBy(history?.rows ?? [], ({ id }) => id)].flatMap(([id, rows]) => {
+    const places = rows.map(({ createdAt }) => createdAt);
+    if (rows.length > 1) return [`the history has ${id} ${rows.length} times: of ${places.join(' and ')}`];
+    const body = rows[0]?.body;
+    if (body == null) return [`the history has no body of ${id}`];
+    const sent = (sentBodies.get(id) ?? []).map(({ request }) => request.rawBody.toString());
+    const others = sent.filter((each) => each !== body);
+    // A transition that a failover lost is told anew, in other words.
+    const isWrong = mayForgetUnanswered ? others.length === sent.length && sent.length > 0 : others.length > 0;
+    return isWrong ? [`the history has other bytes of ${id} than were sent: ${body}, not ${others[0] ?? ''}`] : [];
+  });
+}
+
+/** Everything that is known of the list's owner, and nothing else. */
+function judgeList({ name, workspaceId, endpointId, walk }: ReadList, { records, endpoints }: Evidence): string[] {
+  const isOwn = ({ id, workspaceId: owner }: Evidence['endpoints'][number]) =>
+    endpointId === undefined ? owner === workspaceId : id === endpointId;
+  const own = new Set(endpoints.filter(isOwn).map(({ id }) => id));
+  const ids = new Set(records.filter((record) => own.has(record.endpointId)).map(({ id }) => id));
+  const strange = walk.entries.filter(({ id }) => !ids.has(id));
+  return [...judgeWalk(name, walk, ids), ...strange.map(({ id }) => `${name} showed ${id}, which isn't its own`)];
+}
+
+/** The first arrival of a delivery. */
+type First = { readonly arrival: Arrival; readonly transitionId: string; readonly sequence: number };
+
+/**
+ * Events of one Task that were first sent before an earlier one was settled, to an endpoint that asks for order, and
+ * don't say that they were released.
+ */
+export function judgeOrder(evidence: Evidence): string[] {
+  const ordered = new Map(evidence.endpoints.filter((each) => each.isOrdered).map((each) => [each.path, each]));
+  const inTime = evidence.arrivals.toSorted((a, b) => a.request.receivedAt - b.request.receivedAt);
+  const byLine = Map.groupBy(
+    inTime.filter(({ request }) => ordered.has(request.path)),
+    (arrival) => `${arrival.request.path} ${readBody(arrival).task.id}`,
+  );
+  return [...byLine.values()].flatMap((arrivals) => {
+    const endpoint = ordered.get(arrivals[0]?.request.path ?? '');
+    return endpoint ? judgeLine(endpoint, findFirsts(arrivals), evidence) : [];
+  });
+}
+
+/** In the order of their arrival, without those that were told anew: a lost transition gets another sequence. */
+function findFirsts(arrivals: readonly Arrival[]): First[] {
+  return [...Map.groupBy(arrivals, ({ deliveryId }) => deliveryId).values()].flatMap((came) => {
+    const [arrival] = came;
+    if (!arrival || new Set(came.map((each) => readBody(each).sequence)).size > 1) return [];
+    const { id, sequence } = readBody(arrival);
+    return [{ arrival, transitionId: id, sequence }];
+  });
+}
+
+function judgeLine(endpoint: KnownEndpoint, firsts: readonly First[], evidence: Evidence): string[] {
+  return firsts.flatMap((late, index) =>
+    firsts
+      .slice(0, index)
+      .filter((early) => early.sequence > late.sequence && !mayPrecede(endpoint, early, late, evidence))
+      .map(
+        (early) =>
+          `${early.arrival.deliveryId}, event ${early.sequence} of its Task, was sent to ${endpoint.id} before event ${late.sequence}, ${late.arrival.deliveryId}`,
+      ),
+  );
+}
+
+/** Whether it said so, or the earlier event may have ended without arriving, and have come by a later wish. */
+function mayPrecede(endpoint: KnownEndpoint, early: First, late: First, evidence: Evidence): boolean {
+  if (early.arrival.request.headers['x-service-ordering'] === 'released') return true;
+  const [at, lateAt] = [early.arrival.request.receivedAt, late.arrival.request.receivedAt];
+  const from = evidence.facts.get(late.transitionId)?.from ?? -Infinity;
+  if (at === lateAt || mayHaveBeenOff(endpoint, from, lateAt)) return true;
+  const id = deliveryIdOf(late.transitionId, endpoint.id);
+  const attempts = evidence.records.find((record) => record.id === id)?.attempts ?? [];
+  return attempts.filter((attempt) => attempt.at <= at).length >= evidence.triesOfSchedule;
+}
+
+/** Windows in which arrivals are counted, in s. */
+const WINDOWS_S = [1, 10];
+
+/**
+ * Receivers that got more in a window than their rate allows: a burst of one second, and the rate from then on. What was
+ * redelivered waits for no rate. A worker that stood still, or was cut off from Redis, sends what it had reserved before:
+ * a burst at most. A failover may forget that a burst was sent.
+ */
+function judgeRates({ endpoints, arrivals, redeliveries, mayForgetUnanswered }: Evidence): string[] {
+  const askedFor = new Set(redeliveries.map(({ deliveryId }) => deliveryId));
+  const byPath = Map.groupBy(arrivals, ({ request }) => request.path);
+  const lateBursts = WORKER_SLOTS.length + (mayForgetUnanswered ? 1 : 0);
+  return endpoints.flatMap(({ id, path, rateLimit }) => {
+    if (!rateLimit) return [];
+    const limited = (byPath.get(path) ?? []).filter(({ deliveryId }) => !askedFor.has(deliveryId));
+    const times = limited.map(({ request }) => request.receivedAt).sort((a, b) => a - b);
+    return WINDOWS_S.flatMap((seconds) => {
+      const most = rateLimit.perSecond * (1 + seconds + lateBursts);
+      const count = countMost(times, seconds * 1_000);
+      return count > most ? [`${id} got ${count} requests in ${seconds} s, and may get ${most}`] : [];
+    });
+  });
+}
+
+/** The most of these sorted times in one window. */
+function countMost(times: readonly number[], windowMs: number): number {
+  let [first, most] = [0, 0];
+  for (const [index, time] of times.entries()) {
+    while (time - (times[first] ?? time) >= windowMs) first++;
+    most = Math.max(most, index - first + 1);
+  }
+  return most;
+}
+
+/** Receivers whose final state contradicts the answers to their changes. */
+function judgeReceivers({ endpoints, receivers: { shown, at } }: Evidence): string[] {
+  const shownById = new Map(shown.map((receiver) => [receiver.id, receiver]));
+  const known = new Set(endpoints.map(({ id }) => id));
+  const unknown = shown.filter(({ id }) => !known.has(id)).map(({ id }) => `${id} exists, but was never registered`);
+  const wrong = endpoints
+    .filter(({ taskId }) => taskId === undefined)
+    .flatMap(({ id, exists, enabled, events }) => {
+      const receiver = shownById.get(id);
+      if (!exists.possible(at, at).includes(receiver !== undefined))
+        return [`${id} is ${receiver ? 'still there after its removal' : 'missing, but was never removed'}`];
+      if (!receiver) return [];
+      const violations: string[] = [];
+      if (!enabled.possible(at, at).includes(receiver.enabled))
+        violations.push(`${id} is ${receiver.enabled ? 'enabled' : 'disabled'}, which it was not when last changed`);
+      const wanted = events.possible(at, at).map((names) => [...names].sort().join());
+      const wants = [...receiver.events].sort().join();
+      if (!wanted.includes(wants)) violations.push(`${id} wants ${wants}, and was told ${wanted.join(' or ')}`);
+      return violations;
+    });
+  return [...unknown, ...wrong];
+}
+
+/** Promised redeliveries that were not made, although their receiver existed and was enabled. */
+function judgeRedeliveries({ redeliveries, records }: Evidence): string[] {
+  const recordOf = new Map(records.map((record) => [record.id, record]));
+  return redeliveries.flatMap(({ deliveryId, endpoint, from }) => {
+    const record = recordOf.get(deliveryId);
+    if (record?.attempts.some(({ at }) => at >= from)) return [];
+    if (mayHaveBeenOff(endpoint, from, Infinity)) return [];
+    return [
+      `the redelivery of ${deliveryId}, asked for at ${from}, was never made: ${JSON.stringify(record?.attempts)}`,
+    ];
+  });
+}
+
+/** Promised replays that were not carried out, or were incomplete. */
+function judgeReplays({ replays, records }: Evidence): string[] {
+  return replays.flatMap(({ id, endpoint, from, since, status }) => {
+    if (status === 'stopped' && mayHaveBeenOff(endpoint, from, Infinity)) return [];
+    if (status !== 'done') return [`the replay ${id} is ${status ?? 'not there'}`];
+    return records
+      .filter(({ endpointId, createdAt }) => endpointId === endpoint.id && createdAt >= since && createdAt < from)
+      .filter((record) => record.status === 'failed' || record.status === 'canceled')
+      .filter(({ settledAt = Infinity }) => settledAt < from)
+      .map((record) => `the replay ${id} of ${from} left ${record.id} as it was: ${describeRecord(record)}`);
+  });
+}
+
+/**
+ * Tolerance between times of one machine and noted times of requests, in ms: seconds are truncated, and clocks drift.
+ */
+const TOLERANCE_MS = 2_000;
+
+/** Checks that no wrong clock has an effect: signatures and stored acceptances have the right time. */
+function judgeTimes({ facts, arrivals, records, latestAfterMs, mayForgetUnanswered }: Evidence): string[] {
+  const signed = arrivals.flatMap(({ deliveryId, request: { headers, receivedAt } }) => {
+    const aheadMs = Number(headers['webhook-timestamp']) * 1_000 - receivedAt;
+    if (aheadMs <= TOLERANCE_MS && aheadMs >= -latestAfterMs - TOLERANCE_MS) return [];
+    return [`${deliveryId} was signed with a time that is ${aheadMs} ms ahead`];
+  });
+  // A transition that a failover lost is accepted again later.
+  const accepted = (mayForgetUnanswered ? [] : records).flatMap(({ id, transitionId, createdAt }) => {
+    const fact = facts.get(transitionId);
+    if (!fact || (createdAt >= fact.from - TOLERANCE_MS && createdAt <= fact.by + TOLERANCE_MS)) return [];
+    return [`${id} was accepted at ${createdAt}, and between ${fact.from} and ${fact.by} in truth`];
+  });
+  return [...signed, ...accepted];
+}
+
+/**
+ * Lists that were wrong while deliveries moved. Ask when every change of a receiver is answered: until then nobody knows
+ * what it was subscribed to.
+ * @param endpoints all that ever were
+ * @param mayBeStale servers with replicas may answer for a moment what was true before
+ */
+export function judgePastLists(
+  lists: readonly PastList[],
+  facts: Ledger['facts'],
+  endpoints: readonly KnownEndpoint[],
+  mayBeStale: boolean,
+): string[] {
+  return lists.flatMap((list) => {
+    const { name, workspaceId, receiver, event, since, startedAt, endedAt, walk } = list;
+    if (!walk) {
+      const wasThere = !receiver?.exists.possible(startedAt, endedAt).includes(false);
+      return wasThere && !mayBeStale ? [`${name} was not found`] : [];
+    }
+    const certain = [...facts.values()].filter(
+      (fact) =>
+        fact.workspaceId === workspaceId &&
+        fact.from >= since + TOLERANCE_MS &&
+        fact.by <= startedAt &&
+        (event === undefined || fact.event === event),
+    );
+    const subscribed = [...findSubscribed(certain, receiver ? [receiver] : endpoints)];
+    const expected = subscribed.flatMap(([fact, { id }, isCertain]) =>
+      isCertain ? deliveryIdOf(fact.transitionId, id) : [],
+    );
+    return judgeWalk(name, walk, mayBeStale ? [] : expected);
+  });
+}
+
+/**
+ * Deliveries that the pages of a list show twice, in the wrong place, or not at all.
+ * @param name of the list, as a sentence has it
+ * @param expected ids of deliveries that it has from the first page to the last
+ */
+export function judgeWalk(name: string, { entries, isWhole }: Walk, expected: Iterable<string>): string[] {
+  const seen = new Set<string>();
+  const violations: string[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const before = entries[index - 1];
+    if (seen.has(entry.id)) violations.push(`${name} showed ${entry.id} twice`);
+    else if (before && !isBehind(entry, before))
+      violations.push(`${name} showed ${entry.id} of ${entry.createdAt} behind ${before.id} of ${before.createdAt}`);
+    seen.add(entry.id);
+  }
+  if (!isWhole) return violations;
+  const missing = [...expected].filter((id) => !seen.has(id));
+  return [...violations, ...missing.map((id) => `${name} did not show ${id}`)];
+}
+
+/** Newest first, and among those of one time the highest id. */
+function isBehind(entry: ListedEntry, before: ListedEntry): boolean {
+  return entry.createdAt === before.createdAt ? entry.id < before.id : entry.createdAt < before.createdAt;
 }

@@ -1,4 +1,4 @@
-import { judgeWalk } from './judge-walk.ts';
+import { judgeWalk } from './judge-run.ts';
 
 const entry = (id: string, second: number) => ({ id, createdAt: `2030-01-31T12:00:0${second}.000Z` });
 const [A, B, C] = [entry('dlv_a', 3), entry('dlv_b', 2), entry('dlv_c', 1)];

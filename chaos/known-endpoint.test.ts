@@ -1,4 +1,4 @@
-import { createTimeline } from './timeline.ts';
+import { createTimeline } from './known-endpoint.ts';
 
 test('while a change is under way both values are possible, before and after it one', () => {
   const timeline = createTimeline('a');

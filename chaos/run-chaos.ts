@@ -1,34 +1,40 @@
-import { createKeyspace, type Keyspace } from '@herald/store/keys/keys';
-import { messageOf } from '@herald/test-kit';
-import { startHerald, type Herald } from '../tests/support/start-herald.ts';
-import { startFleet, type Fleet } from './fleet.ts';
+import { createPartitions, DAY_MS } from '@herald/history/partitions/partitions';
+import { createHistoryPool, type HistoryPool } from '@herald/history/pool/create-history-pool';
+import { prepareHistory } from '@herald/history/requirements/prepare-history';
+import { createKeyspace, type Keyspace, type ShardKeys } from '@herald/store/keys/keys';
+import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
+import { messageOf, startPostgres, waitFor } from '@herald/test-kit';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readPendingWork } from '../tests/support/delivery-state.ts';
+import { checkpoint, START } from '../tests/support/reports.ts';
+import type { Env } from '../tests/support/start-herald-process.ts';
+import { type Herald, startHerald } from '../tests/support/start-herald.ts';
+import type { ChaosTask } from './create-task.ts';
+import { type Fleet, startFleet } from './fleet.ts';
 import { foundFloodingWorkspace, foundWorkspaces } from './found-workspaces.ts';
-import { judgePastLists } from './judge-past-lists.ts';
-import { judgeRun, type Verdict } from './judge-run.ts';
+import { createHistoryFaults, type HistoryFaults } from './history-faults.ts';
+import { judgePastLists, judgeRun, type Verdict } from './judge-run.ts';
+import { createWaitJudge, type WaitJudge } from './judge-waits.ts';
 import type { KnownEndpoint } from './known-endpoint.ts';
-import { createLedger, type Ledger } from './ledger.ts';
-import { findUnmoved } from './find-unmoved.ts';
-import { findLeftovers } from './look-at-queue.ts';
+import { type AskedReplay, createLedger, type Ledger } from './ledger.ts';
+import { startLink } from './link.ts';
+import { findLeftovers, lookAtQueue } from './look-at-queue.ts';
 import { createInsist } from './patient-client.ts';
 import { createPerform } from './perform.ts';
 import { createPlan, describeAction, LONGEST_PAUSE_MS, RECEIVERS } from './plan.ts';
 import { createRandom } from './random.ts';
-import { findUnclear, readReceivers } from './read-receivers.ts';
+import { type HistoryRow, readHistoryRows } from './read-history-rows.ts';
 import { readLists } from './read-lists.ts';
+import { findUnclear, readReceivers } from './read-receivers.ts';
 import { readRecords } from './read-records.ts';
-import { readReplays } from './read-replays.ts';
 import { createReplicaFaults } from './replica-faults.ts';
-import { createFactReporter } from './report-facts.ts';
+import { createFactReporter, type FactReporter } from './report-facts.ts';
 import { runPlan } from './run-plan.ts';
 import { describeScenario, type Scenario } from './scenario.ts';
 import { startCustomers } from './start-customers.ts';
-import { PENDING_LIMIT, startFlood } from './start-flood.ts';
-import { startHistory, type RunHistory } from './start-history.ts';
-import { startHost, type Host } from './start-host.ts';
-import { startLoad } from './start-load.ts';
-import { startReaders, type PastLists } from './start-readers.ts';
-import { waitUntilNothingIsLeft } from './wait-until-settled.ts';
-import { watchQueue } from './watch-queue.ts';
+import { type Host, startHost } from './start-host.ts';
+import { type Load, startLoad } from './start-load.ts';
+import { type PastLists, startReaders } from './start-readers.ts';
 
 export type Run = { readonly seed: number; readonly seconds: number; readonly scenario: Scenario };
 
@@ -54,6 +60,8 @@ export type Outcome = Run & {
 
 const SCHEDULE = ['200ms', '500ms', '1s', '2s', '3s', '4s', ...Array<string>(8).fill('5s')];
 const DELIVERY_TIMEOUT_MS = 2_000;
+/** Deliveries that a workspace may have pending in a run: the others stay far below it. */
+const PENDING_LIMIT = 3_000;
 const ENV = {
   LOG_LEVEL: 'info',
   RETRY_SCHEDULE: SCHEDULE.join(','),
@@ -217,5 +225,190 @@ async function runOn(stage: Stage, run: Run, say: (line: string) => void): Promi
       ...judgePastLists(readers?.lists.all ?? [], ledger.facts, endpoints, mayForgetUnanswered),
       ...verdict.violations,
     ],
+  };
+}
+
+/** Deliveries, transitions, and entries of logs. */
+const PATTERNS = ['d:*', 'x:*', 'e:*:log*', 'w:*:callbacks*', 'failed', 'failed:*'];
+
+/** Keys of a shard that are left although everything has moved to the history, as sentences. */
+async function findUnmoved(redis: RedisClient, { prefix }: ShardKeys): Promise<string[]> {
+  const keys = await Promise.all(
+    PATTERNS.flatMap((pattern) => mastersOf(redis).map((master) => master.keys(`${prefix}${pattern}`))),
+  );
+  return [...new Set(keys.flat())].map((key) => `${key} has not moved`);
+}
+
+/** Requested replays, each with its final state. */
+async function readReplays(redis: RedisClient, keyspace: Keyspace, asked: readonly AskedReplay[]) {
+  return await Promise.all(
+    asked.map(async (replay) => {
+      const key = keyspace.of(replay.endpoint.workspaceId).replay(replay.id);
+      return { ...replay, status: (await redis.hget(key, 's')) ?? undefined };
+    }),
+  );
+}
+
+const REPORTS_OF_A_TASK = 5;
+/** So large that this workspace holds the most of all. */
+const SUMMARY = 'x'.repeat(4_000);
+const PAUSE_MS = 100;
+
+type FloodDeps = {
+  /** All of one workspace. */
+  readonly tasks: readonly ChaosTask[];
+  readonly reporter: FactReporter;
+  readonly ledger: Ledger;
+};
+
+/** Keeps a workspace at its limit of pending deliveries. What is refused is reported again until it is accepted. */
+function startFlood({ tasks, reporter, ledger }: FloodDeps): Load {
+  const stopping = new AbortController();
+  const flood = async () => {
+    await reporter.reportBatch(
+      tasks.map((task) => ({ task, report: START })),
+      { mayBeFull: true },
+    );
+    for (let batch = 0; !stopping.signal.aborted; batch++) {
+      const items = Array.from({ length: REPORTS_OF_A_TASK }, (_, index) =>
+        tasks.map((task) => ({
+          task,
+          report: checkpoint(`flood-${batch}-${index}`, { outcome: { summary: SUMMARY } }),
+          event: 'task.check_in' as const,
+        })),
+      );
+      await reporter.reportBatch(items.flat(), { mayBeFull: true });
+      await pause(PAUSE_MS);
+    }
+  };
+  const flooding = flood().catch((error: unknown) => {
+    ledger.violations.push(`flood: ${messageOf(error)}`);
+  });
+  return {
+    async stop() {
+      stopping.abort();
+      await flooding;
+    },
+  };
+}
+
+/** A PostgreSQL of the run's own, with the schema, to which settled deliveries move. */
+type RunHistory = AsyncDisposable & {
+  /** What each process gets. */
+  readonly env: Env;
+  readonly faults: HistoryFaults;
+  readonly readRows: () => Promise<HistoryRow[]>;
+  /** Drops every day that is long over, as a worker does. Returns why one stays. */
+  readonly dropOldDays: () => Promise<string[]>;
+};
+
+/** How long a settled delivery stays in Redis: most of a run's deliveries move during the run. */
+const RETENTION = '1s';
+/** Of a slow connection, each way, in ms: pages of lists are read within their second, or just not. */
+const DELAY_MS = 200;
+const STATEMENT_LIMIT_MS = 30_000;
+const YEAR_MS = 365 * DAY_MS;
+
+export async function startHistory(): Promise<RunHistory> {
+  await using cleanUp = new AsyncDisposableStack();
+  const postgres = cleanUp.use(await startPostgres());
+  const options = { name: 'chaos', connections: 3, statementLimitMs: STATEMENT_LIMIT_MS, onError: () => undefined };
+  const openPool = () => createHistoryPool({ url: postgres.url, ...options });
+  // An API doesn't start without it.
+  await withPool(openPool(), (pool) => prepareHistory(pool, 'write'));
+  const link = cleanUp.use(await startLink(postgres.port, DELAY_MS));
+  const faults = cleanUp.use(createHistoryFaults(postgres, link));
+  const stack = cleanUp.move();
+  return {
+    env: { HISTORY_URL: `postgres://postgres@127.0.0.1:${link.port}/postgres`, RETENTION },
+    faults,
+    readRows: () => withPool(openPool(), readHistoryRows),
+    dropOldDays: () =>
+      withPool(openPool(), async (pool) => {
+        const { failures } = await createPartitions(pool).dropBefore(Date.now() - YEAR_MS);
+        return failures.map((failure) => `an old day stays in the history: ${messageOf(failure)}`);
+      }),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+async function withPool<T>(pool: HistoryPool, work: (pool: HistoryPool) => Promise<T>): Promise<T> {
+  try {
+    return await work(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** Waits until no work is left, and nothing to move; returns the work that was left at the deadline, or undefined. */
+async function waitUntilNothingIsLeft(
+  redis: RedisClient,
+  { shards }: Keyspace,
+  deadlineMs: number,
+): Promise<string | undefined> {
+  const count = async (name: 'replays' | 'purge' | 'settled') => {
+    const counts = await Promise.all(shards.map((keys) => redis.zcard(keys[name])));
+    return counts.reduce((sum, each) => sum + each, 0);
+  };
+  const read = async () => ({
+    ...(await readPendingWork(redis, shards.length)),
+    replays: await count('replays'),
+    purges: await count('purge'),
+    // With a history. Without one, nothing waits to move.
+    unmoved: await count('settled'),
+  });
+  try {
+    await waitFor('nothing to be left', read, {
+      until: (left) => Object.values(left).every((count) => count === 0),
+      deadlineMs,
+    });
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+const LOOK_EVERY_MS = 500;
+/** A slower answer of Redis counts as a fault, in ms. */
+const ANSWER_WITHIN_MS = 1_000;
+
+type QueueWatch = AsyncDisposable & {
+  /** Stops looking. */
+  readonly stop: () => Promise<Pick<WaitJudge, 'violations' | 'looks' | 'longestMs'>>;
+};
+
+/**
+ * Looks at the queue twice a second for deliveries that wait without a reason.
+ * @param ableSince since when some worker has been able to work, by `performance.now`; undefined: none is able
+ */
+function watchQueue(redis: RedisClient, { shards }: Keyspace, ableSince: () => number | undefined): QueueWatch {
+  const judge = createWaitJudge();
+  const stopping = new AbortController();
+  const look = async () => {
+    const groups = await Promise.race([
+      Promise.all(shards.map((keys) => lookAtQueue(redis, keys))),
+      pause(ANSWER_WITHIN_MS, undefined),
+    ]);
+    if (groups) judge.look(performance.now(), ableSince(), groups);
+    else judge.skip();
+  };
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      // An unreachable Redis is one of the faults.
+      await look().catch(judge.skip);
+      await pause(LOOK_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  const stop = async () => {
+    stopping.abort();
+    await running;
+    return judge;
+  };
+  return {
+    stop,
+    [Symbol.asyncDispose]: async () => {
+      await stop();
+    },
   };
 }

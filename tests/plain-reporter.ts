@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { relative } from 'node:path';
-import { toPlainLine } from '../scripts/suite/plain-line.ts';
+import { toPlainLine } from '../scripts/suite/second-run.ts';
 
 /** The part of jest's aggregated result that is counted here. */
 interface Totals {

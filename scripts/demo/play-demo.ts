@@ -1,6 +1,5 @@
 import { messageOf, startReceiver, waitFor } from '@herald/test-kit';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createCall } from './api-client.ts';
 import type { DemoService } from './find-service.ts';
 import { findFaults, type Timeline } from './timeline.ts';
 
@@ -95,4 +94,21 @@ export async function playDemo(service: DemoService, timeline: Timeline, aborted
   await pause(QUIET_MS, undefined, { signal: aborted }); // a double would come now
   const untested = test.delivered === true ? [] : ['the test operation says that its event was not delivered'];
   return [...untested, ...findFaults(timeline.arrivals, EXPECTED)];
+}
+
+type Call = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => Promise<Record<string, unknown>>;
+
+/** Calls the API with one key. An answer other than 2xx is an error with the text of the problem. */
+function createCall(apiUrl: string, key: string, aborted?: AbortSignal): Call {
+  return async (method, path, body) => {
+    const response = await fetch(apiUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.any([AbortSignal.timeout(30_000), ...(aborted ? [aborted] : [])]),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    return JSON.parse(text) as Record<string, unknown>;
+  };
 }

@@ -1,5 +1,5 @@
+import { verify, verifyStandard } from '@herald/receiver';
 import type { ReceivedRequest } from '@herald/test-kit';
-import { judgeRequest } from './judge-request.ts';
 
 export interface Arrival {
   endpoint: string;
@@ -69,4 +69,13 @@ export function findFaults(arrivals: readonly Arrival[], expected: readonly (rea
     .filter((a) => a.problems.length > 0)
     .map((a) => `${a.deliveryId}: ${a.problems.join('; ')}`);
   return [...counts.flat(), ...doubles, ...unverified];
+}
+
+/** The problems of a webhook that claims to be from Herald; none when a receiver may trust it. */
+function judgeRequest({ headers, rawBody }: ReceivedRequest, secret: string): string[] {
+  const problems: string[] = [];
+  if (!verify(rawBody, headers, secret)) problems.push('x-service-signature is wrong');
+  if (!verifyStandard(rawBody, headers, secret)) problems.push('webhook-signature is wrong or too old');
+  if (headers['webhook-id'] !== headers['x-service-delivery']) problems.push('webhook-id is not the delivery id');
+  return problems;
 }

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join } from 'node:path';
-import { DEFAULTS, readChartFile, SET_UPS, type Values } from './read-chart.ts';
+import { DEFAULTS, readChartFile, SET_UPS, type Values } from './render-chart.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');

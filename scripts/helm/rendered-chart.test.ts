@@ -6,15 +6,17 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { CRD_SCHEMAS } from './crd-schemas.ts';
 import { environmentOf, labelsOf, podsOf, selectorOf } from './rendered-pods.ts';
-import { CHART, readChartFile, SET_UPS } from './read-chart.ts';
 import {
+  CHART,
   hasHelm,
   hasValidator,
+  type KubernetesObject,
   OLDEST_KUBERNETES,
+  readChartFile,
   renderChart,
   runHelm,
+  SET_UPS,
   validateObjects,
-  type KubernetesObject,
 } from './render-chart.ts';
 
 // Neither comes with npm ci. To run these: go install helm.sh/helm/v3/cmd/helm@v3.22.0, and

@@ -1,5 +1,3 @@
-import { toPlainLine } from './plain-line.ts';
-
 /** What is read of a report that jest writes with `--json`. */
 export type JestReport = {
   readonly testResults: readonly JestFile[];
@@ -50,4 +48,10 @@ function countFiles(files: readonly JestFile[]): string {
   const count = (...wanted: readonly string[]) => all.filter((status) => wanted.includes(status)).length;
   const notLoaded = files.filter((file) => isFailed(file) && !file.assertionResults.some(isFailed)).length;
   return toPlainLine(count('passed'), count('failed') + notLoaded, count('pending', 'todo'));
+}
+
+/** The last line of a run of tests, such as `42 passed, 0 failed, 3 skipped`. `.ci/run` reads it. */
+export function toPlainLine(passed: number, failed: number, skipped: number): string {
+  const line = `${String(passed)} passed, ${String(failed)} failed`;
+  return skipped > 0 ? `${line}, ${String(skipped)} skipped` : line;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createScriptRecorder, type ScriptRecorder } from '../../scripts/install-scripts/record-scripts.ts';
+import { createScriptRecorder, type ScriptRecorder } from '../../scripts/install-scripts/try-install.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 /** What .dockerignore keeps out of the folders that it lets in. */
