@@ -97,11 +97,22 @@ export function createPartitions(pool: HistoryPool, { readersLimitMs = READERS_L
       await client.query(SQL.dropTable(name));
     });
 
-  /** Cut off by its limit, it stays half done: the table is `going`. */
+  /**
+   * Cut off by its limit, it stays half done: the table is `going`. It can't be part of a transaction, and what a session
+   * sets would stay in the connection of a pooler, for whoever shares it. So another connection cuts it off.
+   */
   const detach = ({ table, name }: DayTable) =>
     withClient(pool, false, async (client) => {
-      await client.query(`SET lock_timeout = ${readersLimitMs}; SET statement_timeout = ${STATEMENT_LIMIT_MS}`);
-      await client.query(SQL.detachPartition(table, name));
+      const text = SQL.detachPartition(table, name);
+      const cutOff = setTimeout(() => {
+        // Without an answer it goes on: it waits for its readers, and keeps nobody waiting.
+        void pool.query(SQL.CANCEL_STATEMENT, [text]).catch(() => undefined);
+      }, readersLimitMs);
+      try {
+        await client.query(text);
+      } finally {
+        clearTimeout(cutOff);
+      }
     });
 
   const dropAll = async (oldest: number): Promise<DropReport> => {

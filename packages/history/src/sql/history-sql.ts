@@ -73,6 +73,10 @@ ALTER TABLE herald.${table} ATTACH PARTITION herald.${name} FOR VALUES FROM (${f
 /** Waits for whoever reads the table, and locks out nobody. It can't be part of a transaction; cut off, it is `going`. */
 export const detachPartition = (table: string, name: string) =>
   `ALTER TABLE herald.${table} DETACH PARTITION herald.${name} CONCURRENTLY`;
+/** Ends a statement of the same user, whichever connection of a pooler runs it. */
+export const CANCEL_STATEMENT = `
+SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+WHERE state = 'active' AND query = $1 AND usename = current_user AND datname = current_database()`;
 /** After a detaching that was cut off. While one is, PostgreSQL begins no other in this table. */
 export const finishDetaching = (table: string, name: string) =>
   `ALTER TABLE herald.${table} DETACH PARTITION herald.${name} FINALIZE`;
