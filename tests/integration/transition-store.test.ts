@@ -11,6 +11,7 @@ import type { FindRefusal } from '@herald/store/stats/memory-guard';
 import { createLookUpRefresher, createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createDeliveryLog } from '@herald/store/lists/delivery-log';
+import { createTestEventStore } from '@herald/store/test-events/test-event-store';
 import {
   createTransitionStore,
   FACT_LIMIT,
@@ -426,6 +427,8 @@ describe('a workspace that is full', () => {
     return {
       tasks: createTaskStore({ ...deps, retention: taskRetention }),
       transitions: createTransitionStore({ ...deps, taskRetention, deliveryRetention }),
+      testEvents: createTestEventStore({ ...deps, retention: deliveryRetention }),
+      log: createDeliveryLog(deps),
     };
   };
   const reportTo = (task: Task, ...endpoints: string[]) => commitOf(task, { emission: emissionTo(...endpoints) });
@@ -453,6 +456,24 @@ describe('a workspace that is full', () => {
     const lower = limited(1).transitions;
     expect((await lower.commit(reportTo(await createTask(full), 'wh_a'))).kind).toBe('no_room');
     expect(await findAccountFaults(stores.redis, stores.keys)).toEqual([]);
+  });
+
+  test('gets neither a test event nor one more attempt', async () => {
+    const receiver = buildReceiver(newWorkspaceId());
+    const { workspaceId, id: endpointId } = receiver;
+    const report = reportTo(await createTask(workspaceId), endpointId);
+    const { testEvents, log, transitions } = limited(1);
+    await transitions.commit(report);
+    const ended = deliveryIdOf(report.emission?.transitionId ?? '', endpointId);
+    await stores.deliveries.cancel(ended, 'receiver_removed', Date.now());
+    expect((await transitions.commit(reportTo(await createTask(workspaceId), endpointId))).kind).toBe('accepted');
+    await stores.receivers.register(receiver, 'encrypted');
+    const transitionId = newTestTransitionId();
+    const deliveryId = deliveryIdOf(transitionId, endpointId);
+    const event = { transitionId, deliveryId, endpointId, workspaceId, body: '{}', createdAt: Date.now() };
+    const full = { code: 'workspace_full' };
+    await expect(testEvents.create(event)).rejects.toMatchObject(full);
+    await expect(log.redeliver(workspaceId, ended, Date.now())).rejects.toMatchObject(full);
   });
 
   test('of bytes has room again when something has left by itself', async () => {

@@ -1,12 +1,13 @@
 import { EventEmitter } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { createTestReplyListener } from './test-replies.ts';
 
 const CHANNEL = 'herald:test:dlv_1';
 
 /** A subscribed connection, on which messages that are on their way arrive after the end, too. */
-function createSubscriber(subscribe = () => Promise.resolve()) {
-  const redis = Object.assign(new EventEmitter(), { subscribe, unsubscribe: () => Promise.resolve() });
+function createSubscriber(subscribe = () => Promise.resolve(), unsubscribe = () => Promise.resolve()) {
+  const redis = Object.assign(new EventEmitter(), { subscribe, unsubscribe });
   return { redis, listen: createTestReplyListener(redis as unknown as RedisClient) };
 }
 
@@ -23,4 +24,15 @@ test('nobody hears a reply any more once it is no longer listened for, or could 
   const away = createSubscriber(() => Promise.reject(new Error('away')));
   await expect(away.listen('dlv_1')).rejects.toThrow('away');
   expect(away.redis.emit('message', CHANNEL, 'no reply')).toBe(true);
+});
+
+test('the end is told once Redis has ended the subscription', async () => {
+  let isEnded = false;
+  const unsubscribe = async () => {
+    await setImmediate();
+    isEnded = true;
+  };
+  const replies = await createSubscriber(undefined, unsubscribe).listen('dlv_1');
+  await replies.close();
+  expect(isEnded).toBe(true);
 });
