@@ -67,6 +67,11 @@ test('every script that the code runs has a scene, in which one that writes does
   expect(mistaken.map(({ call, whole }) => `${nameOf(call.scene)} writes ${whole.writes} times`)).toEqual([]);
 });
 
+test('whoever is answered waited for all that it began', () => {
+  const found = calls.map(({ call: { scene, underWay } }) => `${nameOf(scene)}: ${underWay[0] ?? ''}`);
+  expect(found.filter((each) => !each.endsWith(': '))).toEqual([]);
+});
+
 test('after each script, the accounts and the logs of what ended say what a walk over the records finds', async () => {
   const [keys] = createKeyspace(1).shards;
   const found: string[] = [];

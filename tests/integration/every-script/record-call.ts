@@ -1,4 +1,5 @@
 import type { RedisClient } from '@herald/store/redis/connect-redis';
+import { trackHandles } from '../../support/track-handles.ts';
 import type { FoundScript } from './find-scripts.ts';
 import { createProcessStores } from './process-stores.ts';
 import { saveKeys, type SavedKey } from './redis-state.ts';
@@ -12,6 +13,8 @@ export type RecordedCall = {
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
   readonly before: readonly SavedKey[];
+  /** What the scene began and did not wait for. */
+  readonly underWay: readonly string[];
 };
 
 export const nameOf = ({ script, when }: Scene) => (when === undefined ? script : `${script}, when ${when}`);
@@ -21,36 +24,51 @@ export async function recordCall(stage: Stage, scene: Scene, script: FoundScript
   const { redis, options } = stage;
   await redis.flushall();
   const act = await scene.arrange(stage);
-  let recorded: RecordedCall | undefined;
+  let recorded: Omit<RecordedCall, 'underWay'> | undefined;
   const look = async (lua: string, count: number, rest: readonly (string | number)[]) => {
     if (recorded || !lua.includes(script.header)) return;
     const [keys, args] = [rest.slice(0, count).map(String), rest.slice(count)];
     recorded = { scene, lua, keys, args, before: await saveKeys(redis as never) };
   };
-  await act(createProcessStores({ ...options, redis: listenTo(redis, look) }));
+  const { client, unanswered } = listenTo(redis, look);
+  const tracker = trackHandles();
+  await act(createProcessStores({ ...options, redis: client }));
+  const underWay = [...tracker.findUnderWay().map(({ what }) => what), ...unanswered];
+  tracker.stop();
   if (!recorded) throw new Error(`${nameOf(scene)}: the scene never ran the script`);
-  return recorded;
+  return { ...(recorded as Omit<RecordedCall, 'underWay'>), underWay };
 }
 
 type Look = (lua: string, keyCount: number, rest: readonly (string | number)[]) => Promise<void>;
 
-/** A client that tells of each script before it runs. It knows none by its SHA-1, so that each comes with its source. */
-function listenTo(redis: RedisClient, look: Look): RedisClient {
+/**
+ * A client that tells of each script before it runs, and the commands that it has not answered. It knows no script by its
+ * SHA-1, so that each comes with its source.
+ */
+function listenTo(redis: RedisClient, look: Look) {
+  const unanswered = new Set<string>();
   const refuse = () => Promise.reject(Object.assign(new Error('NOSCRIPT it knows none'), { name: 'ReplyError' }));
   const tell = async (send: () => unknown, [lua, count, ...rest]: readonly unknown[]): Promise<unknown> => {
     await look(String(lua), Number(count), rest as readonly (string | number)[]);
     return await send();
   };
-  return new Proxy(redis, {
+  const client = new Proxy(redis, {
     get(target, name) {
       if (name === 'evalsha') return refuse;
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
       return (...args: readonly unknown[]): unknown => {
-        const send = (): unknown => Reflect.apply(value, target, args);
+        const send = (): unknown => {
+          const reply: unknown = Reflect.apply(value, target, args);
+          if (!(reply instanceof Promise)) return reply;
+          const command = `${String(name)} ${args.join(' ')}`.slice(0, 80);
+          unanswered.add(command);
+          return reply.finally(() => unanswered.delete(command));
+        };
         if (name === 'eval') return tell(send, args);
         return name === 'call' && args[0] === 'EVAL' ? tell(send, args.slice(1)) : send();
       };
     },
   });
+  return { client, unanswered };
 }
