@@ -88,19 +88,25 @@ function bundle(): void {
   if (status !== 0) throw new Error(`the programs can't be bundled: ${stderr}`);
 }
 
-/** What notices the change: the tests that import the file, the nearest first, then those named after the same thing, then all unless quick. */
+/**
+ * What notices the change: the tests that import the file, the nearest first, then those that are named after the same
+ * thing or go over all of something, then all unless quick.
+ */
 function findKiller(path: string): string | undefined {
   const words = wordsOf(path);
   const isNamedAlike = (test: string) => words.some((word) => test.includes(word));
   const unit = findImporters(TESTS.unit, path);
   const integration = findImporters(TESTS.integration, path);
+  const goesOverAll = (test: string) => test.includes('/every-');
   const near = [...unit, ...integration].filter((test) => isNamedAlike(test) || importsOf(test).includes(path));
-  for (const tests of [near, unit, integration]) {
-    const killer = findFailure(tests.filter((test) => tests === near || !near.includes(test)));
+  const met = new Set<string>();
+  for (const tests of [near, unit, integration, TESTS.integration.filter(goesOverAll)]) {
+    const killer = findFailure(tests.filter((test) => !met.has(test)));
+    for (const test of tests) met.add(test);
     if (killer !== undefined) return killer;
   }
   bundle();
-  const killer = findFailure(TESTS.e2e.filter(isNamedAlike));
+  const killer = findFailure(TESTS.e2e.filter((test) => isNamedAlike(test) || goesOverAll(test)));
   if (killer !== undefined || values.quick) return killer;
   // It sees what the change breaks in other files.
   if (run(TSC, '-b', 'tsconfig.build.json', 'tsconfig.json').status !== 0) return 'compiler';

@@ -171,6 +171,37 @@ test('every part that starts something is stopped by a test', () => {
   expect([...new Set(found)].sort()).toEqual(known.sort());
 });
 
+/** Promises for which a statement says that nobody waits, and why. The linter refuses any other. */
+const NOT_AWAITED: readonly (readonly [where: string, why: string])[] = [
+  ['apps/api/src/auth/judge-access.ts: writeLastUse', 'a request is answered meanwhile'],
+  ['apps/api/src/http/request-state.ts: mark.set', 'a request is answered meanwhile'],
+  ['apps/api/src/idempotency.ts: settleAnswer', 'it sends the answer'],
+  ['apps/worker/src/queue.ts: worker.pause', 'the backend is what holds'],
+  ['apps/worker/src/queue.ts: worker.resume', 'the backend is what resumes'],
+  ['packages/egress/src/create-lookup.ts: look', 'a timer has no caller'],
+  ['packages/egress/src/create-lookup.ts: Promise.allSettled', 'each part has its own caller'],
+  ['packages/egress/src/dial.ts: attempt', 'it settles what the caller waits for'],
+  ['packages/egress/src/guarded-agent.ts: dialling.opened', 'Node takes a callback'],
+  ['packages/queue/src/worker/reservations.ts: giveBack', 'another takes the job when its lease ends'],
+  ['packages/runtime/src/lifecycle.ts: started.then', 'a signal has no caller'],
+  ['packages/store/src/redis/batch-calls.ts: run', 'each call in it has its own caller'],
+  ['packages/store/src/redis/clock.ts: refresh', 'a timer has no caller'],
+  ['packages/store/src/redis/connect-redis.ts: ask', 'a timer asks again'],
+  ['packages/store/src/redis/open-connections.ts: closeRedis', 'Redis owes its answers for too long'],
+  ['packages/store/src/redis/open-connections.ts: ask', 'a timer judges what it finds'],
+];
+
+test('what nobody waits for is on a list, with its reason', () => {
+  const files = globSync('{packages/{core,store,egress,history,runtime,queue},apps/{api,worker,cli}}/src/**/*.ts');
+  const found = files.sort().flatMap((file) => {
+    if (file.endsWith('.test.ts')) return [];
+    // `splice` gives no promise.
+    const voids = readFileSync(file, 'utf8').matchAll(/(?<!(?:=>|:)\s*)\bvoid (?!line\.splice)([^(<;\n]+)/gm);
+    return [...voids].map(([, what = '']) => `${file}: ${what}`);
+  });
+  expect(found).toEqual(NOT_AWAITED.map(([where]) => where));
+});
+
 test.each(Object.entries(PARTS))(
   '%s: once it has ended, nothing of it goes on, and no timer and no connection is left',
   async (_, start) => {
