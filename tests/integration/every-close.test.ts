@@ -6,7 +6,18 @@ import { openConnections, startHeartbeat } from '@herald/store/redis/open-connec
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { startMemoryGuard } from '@herald/store/stats/memory-guard';
 import { takeUpgradeLease } from '@herald/store/data/take-over-data';
-import { startRedis, waitFor, type RunningRedis } from '@herald/test-kit';
+import { createEgressSender, createRouteFinder } from '@herald/egress/create-egress';
+import { createProxy } from '@herald/egress/create-proxy';
+import { readProxyUrl } from '@herald/egress/egress-env';
+import {
+  createCertificateAuthority,
+  freePort,
+  startHttps,
+  startPlain,
+  startRedis,
+  waitFor,
+  type RunningRedis,
+} from '@herald/test-kit';
 import { startRefresher } from '../../apps/api/src/idempotency.ts';
 import { startHealthServer } from '../../apps/worker/src/health.ts';
 import { startMaintenance } from '../../apps/worker/src/maintenance.ts';
@@ -17,11 +28,19 @@ import { trackHandles } from '../support/track-handles.ts';
 
 type End = () => unknown;
 
+const cleanUp = new AsyncDisposableStack();
 let server: RunningRedis;
+/** What the parts send to: a receiver, a machine that never says anything, and one that is not there. */
+let peers: { readonly caPem: string; readonly receiver: number; readonly silent: number; readonly none: number };
 beforeAll(async () => {
-  server = await startRedis();
+  server = cleanUp.adopt(await startRedis(), (each) => each.close());
+  const authority = await createCertificateAuthority();
+  const { certPem, keyPem } = await authority.issueCertificate({ hosts: ['127.0.0.1'] });
+  const receiver = cleanUp.use(await startHttps({ cert: certPem, key: keyPem }, (_, response) => response.end()));
+  const silent = cleanUp.use(await startPlain(() => undefined));
+  peers = { caPem: authority.certPem, receiver: receiver.port, silent: silent.port, none: await freePort() };
 });
-afterAll(() => server.close());
+afterAll(() => cleanUp.disposeAsync());
 
 const logger = createLogger({ level: 'error', process: 'test', readable: false });
 const ignore = () => undefined;
@@ -137,6 +156,32 @@ const PARTS: Readonly<Record<string, () => Promise<End>>> = {
   },
 };
 
+/** Sends to a receiver and to one that is not there, with a way out through a proxy or without. */
+async function sendAll(proxyUrl?: string): Promise<End> {
+  const report = { failed: ignore, recovered: ignore };
+  const { caPem } = peers;
+  const proxy = proxyUrl === undefined ? undefined : createProxy({ address: readProxyUrl(proxyUrl), caPem, report });
+  const allowCidrs = ['127.0.0.0/8'];
+  const sender = createEgressSender({ allowCidrs, caPem, names: { bySystem: true }, deadlineMs: 500, proxy });
+  for (const port of [peers.receiver, peers.silent, peers.none]) {
+    const sent = sender.send({ url: `https://127.0.0.1:${port}/`, headers: {}, body: Buffer.from('{}') });
+    await sent.catch(ignore);
+  }
+  return sender.close;
+}
+
+/** The same of what is made, and not started. */
+const MADE: Readonly<Record<string, () => Promise<End>>> = {
+  createEgressSender: () => sendAll(),
+  'createProxy, one that is away': () => sendAll(`http://127.0.0.1:${peers.none}`),
+  'createProxy, one that says nothing': () => sendAll(`http://127.0.0.1:${peers.silent}`),
+  'createProxy, one that says nothing over TLS': () => sendAll(`https://127.0.0.1:${peers.silent}`),
+  async createRouteFinder() {
+    await createRouteFinder(['127.0.0.0/8'])();
+    return ignore;
+  },
+};
+
 /** What starts something and ends with a whole process: tests/e2e/every-stop.test.ts stops those. */
 const OF_PROCESSES = [
   ...['startApi', 'startWorker', 'openContext', 'openBase', 'openHistory', 'openClock', 'openEgress'],
@@ -202,7 +247,7 @@ test('what nobody waits for is on a list, with its reason', () => {
   expect(found).toEqual(NOT_AWAITED.map(([where]) => where));
 });
 
-test.each(Object.entries(PARTS))(
+test.each(Object.entries({ ...PARTS, ...MADE }))(
   '%s: once it has ended, nothing of it goes on, and no timer and no connection is left',
   async (_, start) => {
     const ours = new AsyncLocalStorage<true>();
