@@ -1,7 +1,5 @@
 import { addCertificateGauge } from '@herald/runtime/metrics';
-import { addClockGauge } from '@herald/store/redis/clock';
-import { addFindingGauge } from '@herald/store/operators/create-readiness';
-import { addServiceGauges } from '@herald/store/operators/create-service-state-reader';
+import { addClockGauge, addFindingGauge, addServiceGauges } from '@herald/store/operators/exposition';
 import { createApiMetrics } from '../../apps/api/src/metrics.ts';
 import { createHistoryMetrics } from '../../apps/worker/src/history.ts';
 import { createEgressMetrics, createProxyMetrics } from '../../apps/worker/src/egress.ts';

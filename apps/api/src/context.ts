@@ -23,7 +23,8 @@ import { createFollow, publishListened, createListenerStore } from '@herald/stor
 import { type RoomDeps, startMemoryGuard } from '@herald/store/stats/memory-guard';
 import { createWorkspaceAccounts } from '@herald/store/stats/workspace-accounts';
 import { createHistoryMark, findHistoryNotSet } from '@herald/store/lists/history-mark';
-import { addFindingGauge, createReadiness, createUntrustedProxyMark } from '@herald/store/operators/create-readiness';
+import { createReadiness, createUntrustedProxyMark } from '@herald/store/operators/create-readiness';
+import { addClockGauge, addFindingGauge, createExposition } from '@herald/store/operators/exposition';
 import { findCertificateEnd } from '@herald/store/redis/connect-redis';
 import { openConnections } from '@herald/store/redis/open-connections';
 import { createReplayOperations, createReplayStore } from '@herald/store/bulk/replay-store';
@@ -32,11 +33,7 @@ import { createAwaitReplication } from '@herald/store/redis/await-replication';
 import { createScriptCommands } from '@herald/store/redis/script';
 import { registerKeyVersion } from '@herald/store/secrets/reencrypt-secrets';
 import { createSealHeaders, createSecretCipher } from '@herald/store/secrets/secret-cipher';
-import {
-  createExposition,
-  createServiceStateReader,
-  createWorkerPresence,
-} from '@herald/store/operators/create-service-state-reader';
+import { createServiceStateReader, createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { createTaskRetention } from '@herald/store/tasks/task-record';
 import { createTaskStore } from '@herald/store/tasks/task-store';
 import { createSendTestEvent } from '@herald/store/test-events/send-test-event';
@@ -291,7 +288,8 @@ async function openBase({ config, logger, resources, giveUp, weaknesses }: Conte
   const operatorRedis = isForOperators ? await connections.open('herald-api-operators') : undefined;
   const { shardCount } = config;
   addCertificateGauge(metrics.registry, { redis: () => findCertificateEnd(redis) });
-  const clock = await openClock(redis, connections, metrics.registry, logger);
+  const clock = await openClock(redis, connections, logger);
+  addClockGauge(metrics.registry, clock.skewMs);
   resources.add('clock', clock.stop);
   const shards = await openShards({
     redis,

@@ -1,7 +1,7 @@
 import { UnavailableError } from '@herald/core';
 import type { ApiConfig } from '@herald/config/api-config';
 import type { Logger } from '@herald/runtime/log';
-import type { createWaitingView } from '@herald/store/operators/create-readiness';
+import type { createWaitingView } from '@herald/store/operators/exposition';
 import express, { type Express, type RequestHandler } from 'express';
 import { join } from 'node:path';
 import { ACTIVITY_ROUTES, STATS_ROUTES } from './deliveries/stats.ts';

@@ -3,7 +3,7 @@ import { type ApiConfig, readApiConfig } from '@herald/config/api-config';
 import { createResources, type Resources, type RunningProcess, runProcess } from '@herald/runtime/lifecycle';
 import { createLogger, type Logger } from '@herald/runtime/log';
 import { type AddressVariables, listen, type ListenAddress } from '@herald/runtime/listen';
-import { createWaitingView } from '@herald/store/operators/create-readiness';
+import { createWaitingView } from '@herald/store/operators/exposition';
 import { explainStartFailure, openWhenUsable } from '@herald/store/redis/open-when-usable';
 import { openContext } from './context.ts';
 import { createApp, createOperatorApp, createWaitingApp } from './create-app.ts';

@@ -3,7 +3,7 @@ import { createCounter, createMetricsRegistry, type MetricsRegistry } from '@her
 import type { ApiKey } from '@herald/store/access/api-key-store';
 import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import { createRedisMetrics } from '@herald/store/redis/open-connections';
-import { createDataMetrics } from '@herald/store/data/shard-record';
+import { createDataMetrics } from '@herald/store/operators/exposition';
 import { Gauge } from '@prometheus-io/client';
 import { createRequestMetrics } from './http/log-requests.ts';
 

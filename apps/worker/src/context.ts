@@ -16,11 +16,8 @@ import { openConnections } from '@herald/store/redis/open-connections';
 import { logRedisFindings } from '@herald/store/redis/check-redis';
 import { registerKeyVersion } from '@herald/store/secrets/reencrypt-secrets';
 import { createSecretCipher, openHeaders, type SecretCipher } from '@herald/store/secrets/secret-cipher';
-import {
-  createExposition,
-  createServiceStateReader,
-  createWorkerPresence,
-} from '@herald/store/operators/create-service-state-reader';
+import { createServiceStateReader, createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
+import { addClockGauge, createExposition } from '@herald/store/operators/exposition';
 import { startMemoryGuard } from '@herald/store/stats/memory-guard';
 import { createWorkspaceAccounts } from '@herald/store/stats/workspace-accounts';
 import { findCertificateEnd } from '@herald/store/redis/connect-redis';
@@ -66,7 +63,8 @@ export async function openContext({ config, logger, resources, giveUp, weaknesse
   const queueRedis = await connections.open('herald-worker-queue');
   const caEnd = config.egress.caPem === undefined ? undefined : findTrustEnd(config.egress.caPem);
   addCertificateGauge(metrics.registry, { redis: () => findCertificateEnd(redis), egress_ca: () => caEnd });
-  const clock = await openClock(redis, connections, metrics.registry, logger);
+  const clock = await openClock(redis, connections, logger);
+  addClockGauge(metrics.registry, clock.skewMs);
   resources.add('clock', clock.stop);
   const { now } = clock;
   const shards = await openShards({

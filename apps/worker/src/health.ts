@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { listen } from '@herald/runtime/listen';
 import type { Readiness } from '@herald/store/operators/create-readiness';
-import type { Exposition } from '@herald/store/operators/create-service-state-reader';
+import type { Exposition } from '@herald/store/operators/exposition';
 
 type HealthAddress = {
   readonly host: string;

@@ -1,7 +1,7 @@
 import { createCounter, createMetricsRegistry, type MetricsRegistry } from '@herald/runtime/metrics';
 import { createDeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
 import { createRedisMetrics } from '@herald/store/redis/open-connections';
-import { createDataMetrics } from '@herald/store/data/shard-record';
+import { createDataMetrics } from '@herald/store/operators/exposition';
 import { createAttemptMetrics } from './report.ts';
 
 const CONNECTIONS = ['herald-worker', 'herald-worker-queue'];

@@ -11,7 +11,8 @@ import { createDeliveryRetention } from '@herald/store/deliveries/delivery-recor
 import { createDeliveryStore } from '@herald/store/deliveries/delivery-store';
 import type { Keyspace, ShardKeys } from '@herald/store/keys/keys';
 import { createPurgeStore } from '@herald/store/bulk/purge-store';
-import { addFindingGauge, createReadiness, createWaitingView } from '@herald/store/operators/create-readiness';
+import { createReadiness } from '@herald/store/operators/create-readiness';
+import { addFindingGauge, createWaitingView } from '@herald/store/operators/exposition';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { createReplaySteps } from '@herald/store/bulk/replay-steps';
 import { openWhenUsable } from '@herald/store/redis/open-when-usable';

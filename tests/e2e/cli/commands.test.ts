@@ -2,6 +2,7 @@ import { callbackIdOf, createSigningKey, deliveryIdOf } from '@herald/core';
 import { createKeyspace } from '@herald/store/keys/keys';
 import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { launchProcess, waitFor, type Receiver } from '@herald/test-kit';
+import { readFileSync } from 'node:fs';
 import { createDeliveryClient, type DeliveryClient } from '../../support/delivery-client.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { entryPoint } from '../../support/start-herald-process.ts';
@@ -418,4 +419,12 @@ test('no command has printed a secret, a key, or more of a url than its origin u
   expect(text).toContain('127.0.0.1:');
   expect(secrets.length).toBeGreaterThan(10);
   for (const secret of [...secrets, 'url-canary']) expect(text).not.toContain(secret);
+});
+
+test('a command begins without what only servers need', () => {
+  const { sources } = JSON.parse(readFileSync(`${entryPoint('cli')}.map`, 'utf8')) as { sources: readonly string[] };
+  expect(sources.some((source) => source.includes('node_modules/commander/'))).toBe(true);
+  const packages = sources.map((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1]);
+  const servers = ['@prometheus-io/client', '@opentelemetry/api', 'express', 'got', '@bull-board/api'];
+  expect(servers.filter((name) => packages.includes(name))).toEqual([]);
 });

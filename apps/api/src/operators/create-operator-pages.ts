@@ -5,11 +5,8 @@ import type { HistoryReader } from '@herald/core';
 import { type AuditHistory, createAuditTrail } from '@herald/store/access/audit-trail';
 import type { Keyspace } from '@herald/store/keys/keys';
 import { createFailedView, createGroupView } from '@herald/store/operators/describe-delivery';
-import {
-  createMemoryTrend,
-  type Exposition,
-  type ServiceState,
-} from '@herald/store/operators/create-service-state-reader';
+import { createMemoryTrend, type ServiceState } from '@herald/store/operators/create-service-state-reader';
+import type { Exposition } from '@herald/store/operators/exposition';
 import { createSearch } from '@herald/store/operators/search';
 import type { Readiness } from '@herald/store/operators/create-readiness';
 import type { RedisClient } from '@herald/store/redis/connect-redis';

@@ -1,4 +1,4 @@
-import type { Exposition } from '@herald/store/operators/create-service-state-reader';
+import type { Exposition } from '@herald/store/operators/exposition';
 import { Router, type Request, type RequestHandler } from 'express';
 import type { FailureLimiter } from '../auth/failure-limiter.ts';
 import { bearerTokenOf } from '../auth/judge-access.ts';

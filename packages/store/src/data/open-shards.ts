@@ -21,7 +21,6 @@ import {
   createShardRecordStore,
   findShardCounts,
   judgeShards,
-  type DataMetrics,
   type ShardRecord,
   type ShardRecordStore,
 } from './shard-record.ts';
@@ -34,7 +33,8 @@ type OpenShardsDeps = {
   /** Epoch ms. */
   readonly now: () => number;
   readonly logger: Logger;
-  readonly metrics: DataMetrics;
+  /** Told whether the data has vanished. */
+  readonly metrics: { readonly showLoss: (isLost: boolean) => void };
   /** Called when the data is no longer laid out for this process, which must not touch it any more. */
   readonly onResharded?: () => void;
 };

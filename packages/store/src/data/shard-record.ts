@@ -1,6 +1,4 @@
 import { error, warning, type Finding } from '@herald/runtime/finding';
-import type { MetricsRegistry } from '@herald/runtime/metrics';
-import { Gauge } from '@prometheus-io/client';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { createShardKeys, GLOBAL_KEYS, SHARD_LIMIT, SHARD_TAGS, shardOf } from '../keys/keys.ts';
@@ -230,18 +228,3 @@ async function samplePlaces(redis: Redis) {
   }
   return places;
 }
-
-/** Shows whether a process still has the data that it works on. */
-export function createDataMetrics(registry: MetricsRegistry) {
-  const lost = new Gauge({
-    name: 'herald_data_lost',
-    help: 'Whether the data that this process works on has vanished from Redis.',
-    registers: [registry],
-  });
-  return {
-    showLoss: (isLost: boolean) => {
-      lost.set(isLost ? 1 : 0);
-    },
-  };
-}
-export type DataMetrics = ReturnType<typeof createDataMetrics>;

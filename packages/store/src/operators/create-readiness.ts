@@ -1,9 +1,6 @@
-import { isCodeOf, READINESS_CODES } from '@herald/core';
 import { answerWithin, oneAtATime, rememberFor } from '@herald/runtime/async';
 import { isErrorLike } from '@herald/runtime/errors';
 import { error, warning, type Finding } from '@herald/runtime/finding';
-import { createBuildRegistry, type MetricsRegistry } from '@herald/runtime/metrics';
-import { Gauge } from '@prometheus-io/client';
 import { judgeWorkers, toFinding } from './judge-work.ts';
 import { GLOBAL_KEYS } from '../keys/keys.ts';
 import { checkPersistence, checkRole, judgeMemory } from '../redis/check-master.ts';
@@ -11,7 +8,6 @@ import { checkPermissions } from '../redis/check-permissions.ts';
 import { judgeSkew } from '../redis/clock.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readMemory } from '../redis/read-info.ts';
-import { createExposition } from './create-service-state-reader.ts';
 
 /** Whether a process can do its work now. */
 export type Readiness = {
@@ -146,51 +142,6 @@ function whyInOneWord(thrown: unknown): string {
   if (!isErrorLike(thrown)) return 'no answer';
   const { code } = thrown as NodeJS.ErrnoException;
   return code ?? /^-?([A-Z]{3,20})\b/.exec(thrown.message)?.[1] ?? 'no answer';
-}
-
-/** Shows what `/readyz` says, so that alerts tell it by the same names. Every scrape calls `readReadiness`. */
-export function addFindingGauge(
-  registry: MetricsRegistry,
-  readReadiness: () => Promise<Pick<Readiness, 'problems' | 'warnings'>>,
-): void {
-  new Gauge({
-    name: 'herald_finding',
-    help: '1 for each problem (`error`: the process is not ready) and warning of /readyz, by its code.',
-    labelNames: ['code', 'level'],
-    registers: [registry],
-    async collect() {
-      const { problems, warnings } = await readReadiness();
-      this.reset();
-      for (const { code, level } of [...problems, ...warnings]) this.set({ code, level }, 1);
-    },
-  });
-}
-
-/** What a process shows while it waits for a Redis that can be used: it lives, isn't ready, and says why. */
-export function createWaitingView(process: 'api' | 'worker') {
-  let problem: Finding | undefined;
-  const readReadiness = (): Promise<Readiness> =>
-    Promise.resolve({ status: 'unavailable', problems: problem ? [problem] : [], warnings: [], workers: null });
-  const registry = createBuildRegistry(process);
-  addFindingGauge(registry, readReadiness);
-  return {
-    show: (cause: Finding): void => {
-      problem = toProblem(cause);
-    },
-    readReadiness,
-    /** Of the build, why it waits, and that nothing is known of the service. */
-    exposition: createExposition(registry, () =>
-      Promise.reject(new Error('there is no Redis yet that could be asked')),
-    ),
-  };
-}
-
-/** The page is open to everybody: the sentence of the cause may name users and addresses, and the log has it. */
-function toProblem({ code }: Finding): Finding {
-  return error(
-    isCodeOf(READINESS_CODES, code) ? code : 'redis_away',
-    `Redis can't be used yet (${code}), and this process waits for it; "herald doctor" says what to do`,
-  );
 }
 
 /** How long the finding stays after the last request that shows it, in ms. */

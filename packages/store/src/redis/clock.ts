@@ -1,8 +1,6 @@
 import { oneAtATime } from '@herald/runtime/async';
 import { warning, type Finding } from '@herald/runtime/finding';
 import type { Logger } from '@herald/runtime/log';
-import type { MetricsRegistry } from '@herald/runtime/metrics';
-import { Gauge } from '@prometheus-io/client';
 import { mastersOf, type RedisClient } from './connect-redis.ts';
 import type { Connections } from './open-connections.ts';
 
@@ -142,28 +140,10 @@ async function askTime(redis: RedisClient): Promise<TimeSample> {
   throw failure?.status === 'rejected' ? failure.reason : new Error('no master of Redis is known');
 }
 
-/** Starts the clock of a process, with its metric and its lines in the log. */
-export async function openClock(
-  redis: RedisClient,
-  connections: Connections,
-  registry: MetricsRegistry,
-  logger: Logger,
-): Promise<RunningClock> {
+/** Starts the clock of a process, with its lines in the log. */
+export async function openClock(redis: RedisClient, connections: Connections, logger: Logger): Promise<RunningClock> {
   const clock = await startClock(redis, logger);
   // After a failover another server may answer.
   connections.onReconnect(() => void clock.refresh());
-  addClockGauge(registry, clock.skewMs);
   return clock;
-}
-
-/** Every scrape calls `skewMs`. */
-export function addClockGauge(registry: MetricsRegistry, skewMs: () => number): void {
-  new Gauge({
-    name: 'herald_clock_skew_seconds',
-    help: "How far this machine's clock is ahead of Redis' time; negative: behind.",
-    registers: [registry],
-    collect() {
-      this.set(skewMs() / 1_000);
-    },
-  });
 }
