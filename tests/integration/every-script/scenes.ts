@@ -560,6 +560,7 @@ const access: readonly Scene[] = [
   })),
   {
     script: 'ADVANCE_LUA',
+    mustWorkWhenFull: true,
     async arrange({ first }) {
       await first.audit.add({ by: 'cli', action: 'createKey', target: 'key_1' });
       const step = await first.auditFollower.next('log', 10);

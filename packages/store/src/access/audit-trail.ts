@@ -303,7 +303,7 @@ type AuditStep = {
   readonly from: string;
 };
 
-const ADVANCE_LUA = /* lua */ `
+const ADVANCE_LUA = /* lua */ `#!lua flags=allow-oom
 -- Note how far a follower is, unless another process has gone on from the same place.
 -- KEYS[1] followers (hash)   ARGV[1] its name   ARGV[2] the id it went on from, or ''   ARGV[3] the id it is at
 -- Returns 1 | 0.
