@@ -1,10 +1,12 @@
-import { callbackIdOf, type AttemptVerdict } from '@herald/core';
+import { callbackIdOf, type AttemptVerdict, type DeliveryStatus } from '@herald/core';
+import { dropDeliveries, type DropFilter, type DropMode } from '@herald/store/bulk/drop-deliveries';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import { endpointFields } from '@herald/store/endpoints/endpoint-record';
 import { LEASE_MS } from '../../support/leases.ts';
 import { buildReceiver, newWorkspaceId } from '../../support/start-stores.ts';
 import { findFaults } from '../queue/read-queue.ts';
-import { LIMIT, range, startEngine, type Attempt, type Engine } from './start-engine.ts';
+import { LIMIT, range, RETENTION_MS, startEngine, type Attempt, type Engine } from './start-engine.ts';
 
 let engine: Engine;
 beforeEach(async () => {
@@ -29,15 +31,25 @@ async function prepare(count: number) {
       (await by.reserve(now, most)).map(({ id }) => ids.indexOf(id)),
     record: (index: number, attempt: Attempt) => engine.record(ids[index] ?? '', attempt),
     redeliver: (index: number, now: number) => engine.log.redeliver(receiver.workspaceId, ids[index] ?? '', now),
-    /** Replays what failed, in one step. */
-    replay: async (now: number) => {
+    /** Replays what failed, or ended otherwise, in one step. */
+    replay: async (now: number, status: DeliveryStatus = 'failed') => {
       const id = `rpl_${receiver.group}_${now}`;
-      const created = { since: NOW - 1, until: now + 1, statuses: ['failed'] as const, createdAt: now };
+      const created = { since: NOW - 1, until: now + 1, statuses: [status], createdAt: now };
       await engine.replays.create(receiver.workspaceId, { id, endpointId: receiver.id, ...created });
       expect(await engine.worker.steps.step(id, now)).toMatchObject({ kind: 'ended' });
     },
   };
 }
+
+const drop = (filter: DropFilter, mode: DropMode, onProgress?: (looked: number, total: number) => void) => {
+  const { redis, keyspace } = engine.stores;
+  const retention = createDeliveryRetention(RETENTION_MS);
+  return dropDeliveries(
+    { redis, keyspace, retention, now: () => NOW, ...(onProgress && { onProgress }) },
+    filter,
+    mode,
+  );
+};
 
 async function expectSound(): Promise<void> {
   expect(await findFaults({ redis: engine.redis, keys: engine.keys.queue })).toEqual([]);
@@ -177,6 +189,27 @@ describe('an attempt that is recorded', () => {
     },
   );
 
+  test.each<readonly [string, (id: string, lease: string, workspace: string) => Promise<unknown>]>([
+    ['an operator canceled', (_id, _lease, workspace) => drop({ workspace }, 'cancel')],
+  ])('is of one that %s meanwhile: a replay has one place by then, and it leaves that', async (_, end) => {
+    const { receiver, ids, take, replay, group } = await prepare(1);
+    const [id = ''] = ids;
+    await take(NOW);
+    const { delivery } = await engine.load(id);
+    const lease = await engine.leases.of(id, NOW);
+    await end(id, lease, receiver.workspaceId);
+    expect([await engine.statusOf(id), await engine.leases.isQueued(id)]).toEqual(['canceled', false]);
+    await replay(NOW + 2, 'canceled');
+    expect(await engine.waitingFor(group)).toEqual([id]);
+    await expectSound();
+    await engine.worker.deliveries.record({
+      ...{ delivery, group, lease, verdict: { kind: 'delivered' }, now: NOW + 3, answered: true, gone: false },
+      ...{ attempt: { at: NOW, durationMs: 3, status: 200 }, isProbe: false, isRedelivery: false, groupLimit: LIMIT },
+    });
+    expect([await engine.statusOf(id), await engine.leases.isQueued(id)]).toEqual(['delivered', false]);
+    await expectSound();
+  });
+
   test('gives back the slot of its group, whatever the url is since', async () => {
     const { receiver, ids, take, record, group } = await prepare(2);
     expect(await take(NOW + 10_000, 2)).toEqual([0, 1]);
@@ -267,6 +300,32 @@ test('what a stopping worker puts back is there for the others at once', async (
   const { take } = await prepare(1);
   for (const job of await engine.worker.reserve(NOW)) await engine.worker.putBack(job, NOW);
   expect(await take(NOW, 1, engine.otherWorker)).toEqual([0]);
+});
+
+describe('a cancel by an operator', () => {
+  test('looks at what waits and is in work, whatever has settled, and ends what is meant, in small steps', async () => {
+    const { receiver, take, record } = await prepare(3);
+    const other = await engine.register({ workspaceId: receiver.workspaceId });
+    await take(NOW + 10_000, 3);
+    for (const index of range(3)) await record(index, { now: NOW + 10_000 });
+    for (const index of range(50)) await engine.acceptOne(other, NOW + index);
+    const meant = [];
+    for (const index of range(50)) meant.push(await engine.acceptOne(receiver, NOW + index));
+    await engine.worker.reserve(NOW + 20_000, 10);
+    const filter = { workspace: receiver.workspaceId, receiver: receiver.id, status: 'pending' } as const;
+    const shown: number[][] = [];
+    const show = (looked: number, total: number) => shown.push([looked, total]);
+    expect(await drop({ ...filter, before: NOW + 20 }, 'count', show)).toEqual({ deliveries: 20, pending: 20 });
+    expect(shown.at(-1)?.[0]).toBeLessThan(100);
+    shown.length = 0;
+    expect(await drop(filter, 'cancel', show)).toEqual({ deliveries: 50, pending: 50 });
+    expect(shown.length).toBeGreaterThan(2);
+    for (const id of meant) expect(await engine.statusOf(id)).toBe('canceled');
+    expect(await drop({ workspace: receiver.workspaceId, status: 'pending' }, 'count')).toMatchObject({
+      deliveries: 50,
+    });
+    await expectSound();
+  });
 });
 
 describe('a redelivery', () => {

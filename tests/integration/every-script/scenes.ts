@@ -40,6 +40,11 @@ const KEYSPACE = createKeyspace(1);
 const REQUEST = { apiKeyId: 'key_1', method: 'POST', path: '/tasks', idempotencyKey: 'once' };
 const ANSWER = { status: 201, headers: {}, body: { id: 'task_1' } };
 const HOUR_MS = 3_600_000;
+const toDrop = (now: number) => ({
+  keyspace: KEYSPACE,
+  retention: createDeliveryRetention(HOUR_MS),
+  now: () => now,
+});
 
 const deliveries: readonly Scene[] = [
   {
@@ -328,7 +333,7 @@ const tasks: readonly Scene[] = [
       return (process) => process.tasks.create(task, { endpoint: callback, encryptedSecret: 'k1.encrypted' });
     },
   },
-  ...(['count', 'cancel', 'purge'] as const).map((mode): Scene => ({
+  ...(['count', 'purge'] as const).map((mode): Scene => ({
     script: 'DROP_LUA',
     when: mode,
     ...(mode === 'count' ? { readsOnly: true } : { mustWorkWhenFull: true }),
@@ -338,8 +343,29 @@ const tasks: readonly Scene[] = [
       const { workspaceId, ordered, ids } = await fill();
       await engine.settle(ids[0] ?? '', now, 'failed');
       const filter = { workspace: workspaceId, ...(mode !== 'purge' && { receiver: ordered.id }) };
-      const deps = { keyspace: KEYSPACE, retention: createDeliveryRetention(HOUR_MS), now: () => now };
-      return ({ redis }) => dropDeliveries({ redis, ...deps }, filter, mode);
+      return ({ redis }) => dropDeliveries({ redis, ...toDrop(now) }, filter, mode);
+    },
+  })),
+  {
+    script: 'CANCEL_LUA',
+    when: 'count',
+    readsOnly: true,
+    async arrange({ fill, now }) {
+      const { workspaceId } = await fill();
+      return ({ redis }) =>
+        dropDeliveries({ redis, ...toDrop(now) }, { workspace: workspaceId, status: 'pending' }, 'count');
+    },
+  },
+  ...(['wait', 'are in work'] as const).map((where): Scene => ({
+    script: 'CANCEL_LUA',
+    when: `they ${where}`,
+    mustWorkWhenFull: true,
+    async arrange({ fill, reserve, now }) {
+      const { plain, ordered } = await fill();
+      // All of the plain receiver's.
+      await reserve();
+      const filter = { receiver: where === 'wait' ? ordered.id : plain.id };
+      return ({ redis }) => dropDeliveries({ redis, ...toDrop(now) }, filter, 'cancel');
     },
   })),
   {

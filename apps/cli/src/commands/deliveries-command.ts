@@ -156,7 +156,7 @@ export function createDeliveriesCommand({ openHerald, output, recordAct, startPr
       .addHelpText(
         'after',
         `
-It walks all of Redis, step by step, and works when Redis is full. What is in a history stays there.
+It ${mode === 'cancel' ? 'walks what waits and what is in work' : 'walks all of Redis'}, step by step, and works when Redis is full. What is in a history stays there.
 ${examples(
   `herald deliveries ${mode} --workspace ws_x --before 2h`,
   `herald deliveries ${mode} --receiver wh_01m7wyndtadddfeszmz5b3xx5r --status pending --yes`,

@@ -8,7 +8,7 @@ import {
   type TransitionId,
   type WorkspaceId,
 } from '@herald/core';
-import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
+import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, LEAVE_QUEUE_LUA, RINGS } from '@herald/queue';
 import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-record.ts';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
@@ -33,17 +33,71 @@ export type DropFilter = {
 /** `count`: changes nothing. `cancel`: ends what is pending. `purge`: ends what is pending, and deletes all of it. */
 export type DropMode = 'count' | 'cancel' | 'purge';
 
+const CANCEL_LUA = /* lua */ `#!lua flags=allow-oom
+-- Count or end the pending deliveries that are meant, of some that wait in a group or are in work. The lease of one in
+-- work ends with it: a replay must not give it a second place. Its worker's record then comes after its lease. A second
+-- run changes nothing.
+-- KEYS[1] deliveries that wait in a group, or leases (zset)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] ttl, see retain   ARGV[4] 'count' | 'cancel'   ARGV[5] JSON of a DropFilter
+-- ARGV[6] the group, '' for leases   ARGV[7] cursor   ARGV[8] how many to look at, roughly, and to end at most
+-- Returns {the next cursor ('': that was all), how many it looked at, how many it counted or ended}.
+local prefix, now, filter, ofGroup = ARGV[1], tonumber(ARGV[2]), cjson.decode(ARGV[5]), ARGV[6] ~= ''
+${GROUP_LUA}
+${ENQUEUE_LUA}
+${LEASE_LUA}
+${SETTLE_LUA}
+local function isMeant(endpoint, transition)
+  local facts = redis.call('HMGET', prefix .. 'x:' .. transition, 'ws', 'ev', 'task', 'at')
+  local isOurs = facts[1] and string.sub(facts[1], -${PLATFORM_OWNER.length}) ~= '${PLATFORM_OWNER}'
+  return isOurs and (filter.workspace or facts[1]) == facts[1] and (filter.receiver or endpoint) == endpoint
+    and (filter.event or facts[2]) == facts[2] and (filter.task or facts[3]) == facts[3]
+    and (not filter.before or tonumber(facts[4]) < filter.before)
+end
+
+local scan, meant = redis.call('ZSCAN', KEYS[1], ARGV[7], 'COUNT', ARGV[8]), {}
+local cursor = scan[1] ~= '0' and scan[1] or ''
+for index = 1, #scan[2], 2 do
+  local _, group, id = nil, ARGV[6], scan[2][index]
+  if not ofGroup then _, group, id = readHandle(id) end
+  local known = redis.call('HMGET', prefix .. 'd:' .. id, 's', 'e', 'x', 'o')
+  if known[1] == 'pending' and isMeant(known[2], known[3]) then
+    meant[#meant + 1] = { id = id, group = group, handle = scan[2][index], endpoint = known[2], transition = known[3], place = known[4] }
+  end
+end
+if ARGV[4] == 'count' then return { cursor, #scan[2] / 2, #meant } end
+
+-- A scan may find more than it was asked for: the same one again finds those that are left.
+local most, ids, lines = tonumber(ARGV[8]), {}, {}
+if #meant > most then cursor = ARGV[7] end
+meant = { unpack(meant, 1, math.min(#meant, most)) }
+for index, each in ipairs(meant) do ids[index] = each.id end
+if ofGroup then dequeue(ARGV[6], ids, now) end
+for _, each in ipairs(meant) do
+  if not ofGroup and endLease(each.handle) then settleGroup(each.group, now, nil, { freed = 1 }) end
+  redis.call('HDEL', prefix .. 'd:' .. each.id, 'owe')
+  local line = settle(each.id, each.transition, 'canceled', 'canceled_by_operator', ARGV[2], ARGV[3], each.place and each.endpoint)
+  if line then lines[line] = true end
+end
+writeSlots()
+-- Once, and not for each that ended: the next of a line may be among them.
+for line in pairs(lines) do advance(line, now) end
+writeAccounts()
+return { cursor, #scan[2] / 2, #meant }
+`;
+
 const DROP_LUA = /* lua */ `#!lua flags=allow-oom
--- End deliveries of a transition that are pending, or delete deliveries, and the transition with the last of them. One
--- in work is being sent; what its worker records of a deleted one is dropped. A second run changes nothing.
+-- Delete deliveries of a transition, and the transition with the last of them, or count them. One in work is being sent;
+-- what its worker records of it is dropped. A second run changes nothing.
 -- KEYS[1] transition (hash)   KEYS[2..n+1] its deliveries that are meant (hash)
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] ttl, see retain   ARGV[4] 'count' | 'cancel' | 'purge'
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] ttl, see retain   ARGV[4] 'count' | 'purge'
 -- ARGV[5] status that is meant, '' for any   ARGV[6] transition id   ARGV[7] ids of all its deliveries, joined by commas
 -- ARGV[8..n+7] ids of those that are meant
--- Returns {how many it counted, ended or deleted, how many of these were pending}.
+-- Returns {how many it counted or deleted, how many of these were pending}.
 local prefix, now, mode = ARGV[1], tonumber(ARGV[2]), ARGV[4]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
+${LEASE_LUA}
+${LEAVE_QUEUE_LUA}
 ${SETTLE_LUA}
 local workspace, done, pending = redis.call('HGET', KEYS[1], 'ws'), 0, 0
 local function delete(record, id, endpoint, at, status)
@@ -56,20 +110,19 @@ end
 
 for index = 2, #KEYS do
   local record, id = KEYS[index], ARGV[index + 6]
-  local facts = redis.call('HMGET', record, 's', 'e', 'o', 'at')
+  local facts = redis.call('HMGET', record, 's', 'e', 'o', 'at', 'owe')
   local isPending = facts[1] == 'pending'
-  local isMeant = facts[1] and (ARGV[5] == '' or facts[1] == ARGV[5]) and (isPending or mode ~= 'cancel')
+  local isMeant = facts[1] and (ARGV[5] == '' or facts[1] == ARGV[5])
   if isMeant then
     done = done + 1
     if isPending then pending = pending + 1 end
-    if mode ~= 'count' then
-      redis.call('HDEL', record, 'owe')
+    if mode == 'purge' then
       if isPending then
         local line = settle(id, ARGV[6], 'canceled', 'canceled_by_operator', ARGV[2], ARGV[3], facts[3] and facts[2])
         if line then advance(line, now) end
       end
-      dequeue(groupOf(facts[2]), { id }, now)
-      if mode == 'purge' then delete(record, id, facts[2], facts[4], isPending and 'canceled' or facts[1]) end
+      if isPending or facts[5] then leaveQueue(groupOf(facts[2]), id, now) end
+      delete(record, id, facts[2], facts[4], isPending and 'canceled' or facts[1])
     end
   end
 end
@@ -85,6 +138,7 @@ if mode == 'purge' and done > 0 then
     redis.call('DEL', KEYS[1])
   end
 end
+writeSlots()
 writeAccounts()
 return { done, pending }
 `;
@@ -134,11 +188,71 @@ type DropDeps = {
 
 type DropReport = { readonly deliveries: number; readonly pending: number };
 
+/** Deliveries that one step counts, or ends, roughly: Redis does nothing else for less than a ms. */
+const STEPS = { count: 100, cancel: 20 };
+const CancelReply = z.tuple([z.string(), z.number(), z.number()]);
+/** Deliveries come while it walks, and some move from where it hasn't been to where it has: it looks again, but not for ever. */
+const MOST_ROUNDS = 10;
+
 /**
  * Counts the deliveries that an operator means, ends those that are pending, or deletes all of them with their bodies. It
- * walks all transitions in bounded steps, each complete in itself: another run goes on where one was stopped.
+ * goes in bounded steps, each complete in itself: another run goes on where one was stopped. What is pending is found
+ * where it waits; for all else it walks all transitions.
  */
 export async function dropDeliveries(deps: DropDeps, filter: DropFilter, mode: DropMode): Promise<DropReport> {
+  if (mode === 'purge' || (mode === 'count' && filter.status !== 'pending')) return await dropAll(deps, filter, mode);
+  let all = 0;
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const found = await walkPending(deps, filter, mode);
+    all += found;
+    if (mode === 'count' || found === 0) break;
+  }
+  return { deliveries: all, pending: all };
+}
+
+/** Returns how many it counted or ended. */
+async function walkPending(deps: DropDeps, filter: DropFilter, mode: 'count' | 'cancel'): Promise<number> {
+  const { redis, keyspace, retention, now, onProgress } = deps;
+  const cancel = defineScript(redis, CANCEL_LUA);
+  const shards = filter.workspace === undefined ? keyspace.shards : [keyspace.of(filter.workspace)];
+  const waiting = await Promise.all(shards.map(({ queue }) => redis.hget(queue.settings, 'n')));
+  const total = waiting.reduce((sum, count) => sum + Number(count ?? 0), 0);
+  let [looked, found] = [0, 0];
+  const walk = async ({ prefix }: ShardKeys, place: string, group: string): Promise<void> => {
+    for (let cursor = '0'; cursor !== '';) {
+      const args = [prefix, now(), retention.expiryMs, mode, JSON.stringify(filter), group, cursor, STEPS[mode]];
+      const reply = CancelReply.parse(await cancel([place], args));
+      cursor = reply[0];
+      looked = Math.min(looked + reply[1], total);
+      found += reply[2];
+      onProgress?.(looked, total);
+    }
+  };
+  for (const keys of shards) {
+    for (const group of await findGroups(redis, keys)) {
+      const isOthers = filter.receiver !== undefined && group.startsWith('wh_') && group !== filter.receiver;
+      if (!isOthers) await walk(keys, keys.queue.waiting(group), group);
+    }
+    await walk(keys, keys.queue.leases, '');
+  }
+  return found;
+}
+
+/** The groups of a shard in which deliveries wait. */
+async function findGroups(redis: RedisClient, { queue }: ShardKeys): Promise<ReadonlySet<string>> {
+  const groups = new Set<string>();
+  for (const place of [...RINGS.map(queue.ready), queue.later]) {
+    let cursor = '0';
+    do {
+      const [next, rows] = await redis.zscan(place, cursor, 'COUNT', 200);
+      for (let index = 0; index < rows.length; index += 2) groups.add(rows[index] ?? '');
+      cursor = next;
+    } while (cursor !== '0');
+  }
+  return groups;
+}
+
+async function dropAll(deps: DropDeps, filter: DropFilter, mode: 'count' | 'purge'): Promise<DropReport> {
   const { redis, retention, now } = deps;
   const drop = defineScript(redis, DROP_LUA);
   const sum = { deliveries: 0, pending: 0 };
