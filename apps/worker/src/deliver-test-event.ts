@@ -39,16 +39,16 @@ export async function processTestEvent(
   }
   if (!endpoint) {
     await explainUnsent('receiver_removed');
-    return await cancelDelivery(deps, delivery, 'receiver_removed');
+    return await cancelDelivery(deps, turn, delivery, 'receiver_removed');
   }
   // Locked since it was asked for. One that is only disabled gets test events.
   if (endpoint.disabledReason === 'locked') {
     await explainUnsent('receiver_disabled');
-    return await cancelDelivery(deps, delivery, 'receiver_disabled');
+    return await cancelDelivery(deps, turn, delivery, 'receiver_disabled');
   }
   if (signal.aborted) return PUT_BACK;
   const claimed = await deps.claim(delivery.workspaceId, id, deps.now());
-  if (claimed !== 'claimed') return await cancelDelivery(deps, delivery, 'not_sent_in_time');
+  if (claimed !== 'claimed') return await cancelDelivery(deps, turn, delivery, 'not_sent_in_time');
   await deps.reply(id, { kind: 'sending', deadlineMs: deps.deadlineMs });
   const result = await deps.makeAttempt(loaded, endpoint).catch((error: unknown) => {
     // Nothing went out, which is not the receiver's fault; and it is claimed, so no other worker may send it.
@@ -57,7 +57,7 @@ export async function processTestEvent(
   });
   if (result === undefined) {
     await explainUnsent('not_sent_in_time');
-    return await cancelDelivery(deps, delivery, 'not_sent_in_time');
+    return await cancelDelivery(deps, turn, delivery, 'not_sent_in_time');
   }
   const { outcome } = result;
   if (outcome.kind === 'aborted') throw new Error('a test event has no signal that could cut it off');

@@ -36,7 +36,7 @@ import type { DeliveryReport } from './report.ts';
 /** A delivery that was reserved from the queue. */
 export type DeliveryTurn = {
   readonly id: DeliveryId;
-  /** The handle of its lease, which ends with the record of an attempt. */
+  /** The handle of its lease, which ends with the record of an attempt, or with the delivery. */
   readonly lease: string;
   /** It goes through an open breaker. */
   readonly isProbe: boolean;
@@ -141,31 +141,32 @@ export async function processDelivery(
 
 async function admit(
   deps: ProcessDeliveryDeps,
-  { id, loaded: read }: DeliveryTurn,
+  turn: DeliveryTurn,
   signal: AbortSignal,
 ): Promise<Admission | ProcessVerdict> {
+  const { id, loaded: read } = turn;
   const loaded = addressed(read ?? (await deps.deliveries.load(id)), deps.platform);
   if (loaded.kind === 'missing' || loaded.kind === 'ended') return FINISHED;
   if (loaded.kind === 'body_lost') {
     deps.report.bodyLost(id);
-    return await cancelDelivery(deps, { id }, 'body_lost');
+    return await cancelDelivery(deps, turn, { id }, 'body_lost');
   }
   const { delivery, endpoint } = loaded;
   const isRedelivery = delivery.owedAttempts > 0;
   if (delivery.status !== 'pending' && !isRedelivery) return FINISHED;
-  if (!endpoint && !isNotice(delivery.event)) return await cancelDelivery(deps, delivery, 'receiver_removed');
-  if (endpoint?.enabled === false) return await cancelDelivery(deps, delivery, 'receiver_disabled');
+  if (!endpoint && !isNotice(delivery.event)) return await cancelDelivery(deps, turn, delivery, 'receiver_removed');
+  if (endpoint?.enabled === false) return await cancelDelivery(deps, turn, delivery, 'receiver_disabled');
   const now = deps.now();
   if (!isRedelivery && (delivery.nextAttemptAt ?? 0) > now + EARLY_TOLERANCE_MS) return FINISHED;
   const policy = endpoint ? policyOf(endpoint, deps.retryPolicies) : deps.retryPolicies.usual;
   const isTooOld = now > waitsSince(delivery) + policy.giveUpAfterMs;
   if (!isRedelivery && isTooOld) {
     // It waited too long for an endpoint that gave no answers.
-    deps.report.ended(delivery, 'failed', 'too_old', await deps.deliveries.giveUp(id, now));
+    deps.report.ended(delivery, 'failed', 'too_old', await deps.deliveries.giveUp(id, now, turn));
     return FINISHED;
   }
   if (!endpoint) {
-    if (isTooOld) return await cancelDelivery(deps, delivery, 'receiver_removed');
+    if (isTooOld) return await cancelDelivery(deps, turn, delivery, 'receiver_removed');
     // Other workers may have NOTICE_URL, or this one may get it back: the notice waits until it is too old.
     deps.report.noticeLeft(id);
     const ageMs = now - delivery.scheduledAt;
@@ -393,12 +394,13 @@ function toAttemptRecord(
   };
 }
 
-/** Cancels a delivery that can't be made any more, and reports it. */
+/** Cancels a delivery that can't be made any more, which ends the lease, and reports it. */
 export async function cancelDelivery(
   { deliveries, report, now }: TurnDeps,
+  turn: DeliveryTurn,
   delivery: Pick<Delivery, 'id'> & Partial<Pick<Delivery, 'endpointId'>>,
   reason: CancelReason,
 ): Promise<ProcessVerdict> {
-  report.ended(delivery, 'canceled', reason, await deliveries.cancel(delivery.id, reason, now()));
+  report.ended(delivery, 'canceled', reason, await deliveries.cancel(delivery.id, reason, now(), turn));
   return FINISHED;
 }

@@ -1,6 +1,7 @@
 import { callbackIdOf, type AttemptVerdict, type DeliveryStatus } from '@herald/core';
 import { dropDeliveries, type DropFilter, type DropMode } from '@herald/store/bulk/drop-deliveries';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
+import type { DeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import { endpointFields } from '@herald/store/endpoints/endpoint-record';
 import { LEASE_MS } from '../../support/leases.ts';
@@ -40,6 +41,8 @@ async function prepare(count: number) {
     },
   };
 }
+
+const cancel: DeliveryStore['cancel'] = (...args) => engine.worker.deliveries.cancel(...args);
 
 const drop = (filter: DropFilter, mode: DropMode, onProgress?: (looked: number, total: number) => void) => {
   const { redis, keyspace } = engine.stores;
@@ -191,6 +194,8 @@ describe('an attempt that is recorded', () => {
 
   test.each<readonly [string, (id: string, lease: string, workspace: string) => Promise<unknown>]>([
     ['an operator canceled', (_id, _lease, workspace) => drop({ workspace }, 'cancel')],
+    ['its worker canceled', (id, lease) => cancel(id, 'body_lost', NOW + 1, { lease, isProbe: false })],
+    ['was canceled by who had no lease of it', (id) => cancel(id, 'body_lost', NOW + 1)],
   ])('is of one that %s meanwhile: a replay has one place by then, and it leaves that', async (_, end) => {
     const { receiver, ids, take, replay, group } = await prepare(1);
     const [id = ''] = ids;

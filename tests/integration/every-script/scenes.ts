@@ -118,10 +118,21 @@ const deliveries: readonly Scene[] = [
   },
   {
     script: 'END_DELIVERY_LUA',
+    when: 'it waits',
     mustWorkWhenFull: true,
     async arrange({ fill, now }) {
       const { ids } = await fill();
       return (process) => process.deliveries.giveUp(ids[1] ?? '', now);
+    },
+  },
+  {
+    script: 'END_DELIVERY_LUA',
+    when: 'its caller has it in work',
+    mustWorkWhenFull: true,
+    async arrange({ fill, engine, now }) {
+      const { inWork } = await fill();
+      const lease = await engine.leases.of(inWork, now);
+      return (process) => process.deliveries.cancel(inWork, 'body_lost', now, { lease, isProbe: false });
     },
   },
   {

@@ -1,8 +1,9 @@
-import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
+import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, LEAVE_QUEUE_LUA } from '@herald/queue';
 import { ADVANCE_LUA, LINE_LUA } from './line-lua.ts';
 import { ENDPOINT_FIELDS } from '../endpoints/endpoint-record.ts';
 import { DELIVERY_FIELDS, readLoadedDeliveries, RETAIN_LUA, TRANSITION_FIELDS } from './delivery-record.ts';
 import { ACCOUNT_LUA } from '../keys/account-lua.ts';
+import { TEST_GROUP } from '../keys/groups.ts';
 import { ENDED_LUA, LOG_LUA } from '../keys/segment-lua.ts';
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
@@ -137,19 +138,30 @@ end
 `;
 
 export const END_DELIVERY_LUA = /* lua */ `#!lua flags=allow-oom
--- End a pending delivery without an attempt.
+-- End a pending delivery without an attempt, and its lease with it: a replay must not give it a second place. One that
+-- its caller doesn't hold leaves the place where it is.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] reason   ARGV[4] now (ms)   ARGV[5] ttl, see retain
--- ARGV[6] 'canceled' | 'failed'
+-- ARGV[6] 'canceled' | 'failed'   ARGV[7] handle of its caller's lease, '' for none   ARGV[8] 1 when it was a probe, else 0
 -- Returns {'ended', event ('' when the transition is lost)} | {'settled'} (it had ended before) | {'missing'}.
-local prefix = ARGV[1]
+local prefix, now = ARGV[1], tonumber(ARGV[4])
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
+${LEASE_LUA}
+${LEAVE_QUEUE_LUA}
 ${SETTLE_LUA}
 local known = redis.call('HMGET', KEYS[1], 's', 'x', 'o', 'e')
 local status, transition = known[1], known[2]
 if not status then return { 'missing' } end
 redis.call('HDEL', KEYS[1], 'owe')
+local wasHeld, group = endLease(ARGV[7])
+if wasHeld then
+  settleGroup(group, now, nil, { freed = 1, isProbe = ARGV[8] == '1' })
+else
+  dequeue('${TEST_GROUP}', { ARGV[2] }, now)
+  leaveQueue(groupOf(known[4]), ARGV[2], now)
+end
+writeSlots()
 local key = prefix .. 'x:' .. transition
 if status ~= 'pending' then
   retain(ARGV[2], ARGV[4], ARGV[5], true)
@@ -159,7 +171,7 @@ if status ~= 'pending' then
 end
 local event = redis.call('HGET', key, 'ev') or ''
 local line = settle(ARGV[2], transition, ARGV[6], ARGV[3], ARGV[4], ARGV[5], known[3] and known[4])
-if line then advance(line, tonumber(ARGV[4])) end
+if line then advance(line, now) end
 writeAccounts()
 return { 'ended', event }
 `;

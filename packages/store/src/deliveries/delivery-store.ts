@@ -69,6 +69,9 @@ export type EndReply =
   | { readonly kind: 'ended'; readonly event?: DeliveryEvent }
   | { readonly kind: 'settled' | 'missing' };
 
+/** The lease of a delivery in work, and whether it goes through an open breaker. */
+type HeldLease = Pick<RecordedAttempt, 'lease' | 'isProbe'>;
+
 export type DeliveryStoreDeps = {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
@@ -117,8 +120,9 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
     status: DeliveryStatus,
     reason: string,
     now: number,
+    held?: HeldLease,
   ): Promise<EndReply> => {
-    const args = [keys.prefix, id, reason, now, retention.expiryMs, status];
+    const args = [keys.prefix, id, reason, now, retention.expiryMs, status, held?.lease ?? '', held?.isProbe ? 1 : 0];
     const [kind, event] = EndText.parse(await end([keys.delivery(id)], args));
     return kind === 'ended' ? { kind, ...(event && { event }) } : { kind };
   };
@@ -163,10 +167,11 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         ...(notice !== '' && { notice }),
       };
     },
-    /** Ends a pending delivery that can't be made any more. */
-    cancel: (id: DeliveryId, reason: CancelReason, now: number) => endDelivery(id, 'canceled', reason, now),
-    /** Fails a pending delivery that has waited too long. */
-    giveUp: (id: DeliveryId, now: number) => endDelivery(id, 'failed', 'too_old', now),
+    /** Ends a pending delivery that can't be made any more, and the lease under which its caller has it. */
+    cancel: (id: DeliveryId, reason: CancelReason, now: number, held?: HeldLease) =>
+      endDelivery(id, 'canceled', reason, now, held),
+    /** Fails a pending delivery that has waited too long, and ends the lease. */
+    giveUp: (id: DeliveryId, now: number, held?: HeldLease) => endDelivery(id, 'failed', 'too_old', now, held),
   };
 }
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
