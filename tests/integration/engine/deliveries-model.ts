@@ -1,11 +1,13 @@
 import { createRetryPolicy, type AttemptOutcome, type DeliveryId } from '@herald/core';
+import { dropDeliveries } from '@herald/store/bulk/drop-deliveries';
+import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { processDelivery, type ProcessDeliveryDeps } from '../../../apps/worker/src/deliver.ts';
 import type { LoadedDelivery, LoadReply } from '@herald/store/deliveries/delivery-record';
 import { CLASS_FACTOR } from '../../../packages/queue/src/queue-keys.ts';
 import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import type { TaskOf } from '../../support/create-task-of.ts';
 import type { Answer, Step } from './delivery-steps.ts';
-import { LIMIT, type Engine, type Receiver } from './start-engine.ts';
+import { LIMIT, RETENTION_MS, type Engine, type Receiver } from './start-engine.ts';
 
 /** A delivery, and what is known of it from outside. */
 export type Known = {
@@ -164,6 +166,12 @@ export function startModel(engine: Engine, receivers: readonly Receiver[], tasks
       case 'purge':
         await purge();
         return [];
+      case 'cancel': {
+        const { redis, keyspace } = stores;
+        const deps = { redis, keyspace, retention: createDeliveryRetention(RETENTION_MS), now: () => now };
+        await dropDeliveries(deps, { receiver: at(receivers, step.receiver).id }, 'cancel');
+        return [];
+      }
       case 'toggle': {
         const { workspaceId, id, enabled } = await current(at(receivers, step.receiver));
         await stores.receivers.patch(workspaceId, id, { enabled: !enabled }, now);

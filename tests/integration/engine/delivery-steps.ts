@@ -14,6 +14,7 @@ export type Step =
   | { readonly kind: 'redeliver'; readonly pick: number }
   | { readonly kind: 'replay'; readonly receiver: number; readonly delivered: boolean }
   | { readonly kind: 'purge' }
+  | { readonly kind: 'cancel'; readonly receiver: number }
   | { readonly kind: 'toggle'; readonly receiver: number }
   | { readonly kind: 'move'; readonly receiver: number }
   | { readonly kind: 'switchOrder'; readonly receiver: number }
@@ -43,6 +44,7 @@ const weighted: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<Step
   [2, fc.record({ kind: fc.constant('redeliver'), pick })],
   [2, fc.record({ kind: fc.constant('replay'), receiver, delivered: fc.boolean() })],
   [4, fc.record({ kind: fc.constant('purge') })],
+  [1, fc.record({ kind: fc.constant('cancel'), receiver })],
   [1, fc.record({ kind: fc.constant('toggle'), receiver })],
   [1, fc.record({ kind: fc.constant('move'), receiver })],
   [1, fc.record({ kind: fc.constant('switchOrder'), receiver })],
