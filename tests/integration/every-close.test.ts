@@ -162,10 +162,10 @@ async function sendAll(proxyUrl?: string): Promise<End> {
   const { caPem } = peers;
   const proxy = proxyUrl === undefined ? undefined : createProxy({ address: readProxyUrl(proxyUrl), caPem, report });
   const allowCidrs = ['127.0.0.0/8'];
-  const sender = createEgressSender({ allowCidrs, caPem, names: { bySystem: true }, deadlineMs: 500, proxy });
+  const sender = createEgressSender({ allowCidrs, caPem, names: { bySystem: true }, deadlineMs: 60_000, proxy });
   for (const port of [peers.receiver, peers.silent, peers.none]) {
-    const sent = sender.send({ url: `https://127.0.0.1:${port}/`, headers: {}, body: Buffer.from('{}') });
-    await sent.catch(ignore);
+    const request = { url: `https://127.0.0.1:${port}/`, headers: {}, body: Buffer.from('{}') };
+    await sender.send(request, AbortSignal.timeout(500)).catch(ignore);
   }
   return sender.close;
 }
