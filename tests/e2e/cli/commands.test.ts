@@ -136,6 +136,20 @@ describe('herald receivers', () => {
     ]);
     const failed = await read<Row[]>('deliveries', 'list', '--status', 'failed');
     expect(failed.map(({ id }) => id)).toContain(listed[1]?.id);
+    for (const of of [
+      ['--receiver', registered.id],
+      ['--status', 'failed', '--event', 'webhook.test'],
+    ]) {
+      const idsOf = async (...filter: string[]) =>
+        (await read<{ id: string }[]>('deliveries', 'list', ...of, ...filter)).map(({ id }) => id);
+      for (const filter of [
+        ['--http-status', '5xx'],
+        ['--http-status', '500'],
+        ['--error', 'test_failed'],
+      ])
+        expect(await idsOf(...filter)).toContain(listed[1]?.id);
+      expect(await idsOf('--http-status', '503', '--error', 'test_failed')).not.toContain(listed[1]?.id);
+    }
     // Nothing was lost with it: neither counts it.
     expect(await read('queues')).toMatchObject({ failedLately: 0 });
     expect(receiver.requests[2]?.headers['x-service-sample']).toBe('true');

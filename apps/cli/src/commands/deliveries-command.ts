@@ -10,6 +10,8 @@ import { findOwner, type Herald } from '../context/open-herald.ts';
 import {
   readDeliveryId,
   readEndpointId,
+  readErrorCode,
+  readHttpStatus,
   readLimit,
   readTaskId,
   readTransitionId,
@@ -70,6 +72,8 @@ export function createDeliveriesCommand({ openHerald, output, recordAct, startPr
     )
     .addOption(new Option('--status <status>', 'with this status').choices(DELIVERY_STATUSES))
     .addOption(new Option('--event <name>', 'of this event').choices(DeliveryEvent.options))
+    .option('--error <code>', 'only those whose last attempt has this error, or which have this reason', readErrorCode)
+    .option('--http-status <status>', 'only those whose last answer had this status: 503, or 5xx', readHttpStatus)
     .option('--since <time>', 'accepted since then: a time, or how long ago, such as 14:00 or 2h', timeReader(now))
     .option('--until <time>', 'accepted before then', timeReader(now))
     .option('--limit <n>', 'at most so many', readLimit, DEFAULT_LIMIT)
@@ -79,6 +83,7 @@ export function createDeliveriesCommand({ openHerald, output, recordAct, startPr
         'herald deliveries list --status failed                    those that failed lately, of all workspaces',
         'herald deliveries list --workspace ws_x --since 14:00 --until 15:30',
         'herald deliveries list --receiver wh_… --status pending --event task.done',
+        'herald deliveries list --workspace ws_x --since 8h --http-status 5xx',
       ),
     )
     .action(async ({ json, ...wanted }: JsonOption & DeliveriesWanted, command: Command) => {

@@ -10,6 +10,7 @@ import {
 } from '@herald/core';
 import type { DeliveryFilter, DeliveryPage } from '@herald/store/lists/delivery-lists';
 import { createDeliveryLog } from '@herald/store/lists/delivery-log';
+import { matches } from '@herald/store/lists/delivery-reader';
 import {
   type DeliveryDescription,
   describeDelivery,
@@ -101,7 +102,7 @@ async function listOfTask(herald: Herald, task: TaskId, wanted: DeliveriesWanted
   do {
     const page = await log.listByTask(workspaceId, task, wanted.limit, after);
     if (!page) throw new NotFoundError('task', task);
-    deliveries.push(...page.deliveries.filter((delivery) => matches(delivery, wanted)));
+    deliveries.push(...page.deliveries.filter((delivery) => matches({ delivery, last: delivery.lastAttempt }, wanted)));
     after = page.next;
     isPartial ||= page.isPartial === true;
   } while (after && !isPartial && deliveries.length <= wanted.limit);
@@ -120,19 +121,16 @@ async function listNotices(herald: Herald, wanted: DeliveriesWanted) {
 }
 
 function selectFrom(all: readonly DeliveryDescription[], wanted: DeliveriesWanted) {
-  const found = all.filter(({ delivery }) => matches(delivery, wanted));
+  const found = all.filter(({ delivery, lastAttempt: last }) => matches({ delivery, last }, wanted));
   return { list: found.slice(0, wanted.limit), hasMore: found.length > wanted.limit, isPartial: false };
-}
-
-function matches(delivery: Delivery, { status, event, since = 0, until = Infinity }: DeliveryFilter): boolean {
-  const isWanted = (status ?? delivery.status) === delivery.status && (event ?? delivery.event) === delivery.event;
-  return isWanted && since <= delivery.createdAt && delivery.createdAt < until;
 }
 
 /** A list without a delivery, in a sentence that repeats what was asked for. */
 export function sayNone({
   status,
   event,
+  error,
+  httpStatus,
   since,
   until,
   receiver,
@@ -148,6 +146,8 @@ export function sayNone({
     event,
     notices ? 'notices' : 'deliveries',
     of === undefined ? undefined : `of ${of}`,
+    error === undefined ? undefined : `with ${error}`,
+    httpStatus === undefined ? undefined : `answered ${httpStatus}`,
     since === undefined ? undefined : `since ${new Date(since).toISOString()}`,
     until === undefined ? undefined : `until ${new Date(until).toISOString()}`,
   ];
