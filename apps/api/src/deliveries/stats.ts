@@ -33,8 +33,10 @@ const Ms = z.int().min(0).exactOptional();
 const CountFields = {
   delivered: Count.meta({ description: 'Successful attempts. Test events do not count.' }),
   failedAttempts: Count.meta({ description: 'Attempts that failed. Each retry counts.' }),
-  p50Ms: Ms.meta({ description: 'Half of the successful attempts took at most this. Absent when there were none.' }),
-  p95Ms: Ms,
+  p50Ms: Ms.meta({
+    description: `Half of the successful attempts took at most this. It is the end of a range that is 1.6 times as long as the one before, so it may be more than any of them took. ${ATTEMPT_BINS.longest + 1}: they took longer than ${ATTEMPT_BINS.longest}. Absent when there were none.`,
+  }),
+  p95Ms: Ms.meta({ description: 'As `p50Ms`, of 95 percent.' }),
 };
 
 const SuccessRate = z
@@ -57,7 +59,7 @@ export const StatsView = z
   })
   .meta({
     id: 'Stats',
-    description: 'What attempts came to. Durations are estimates from coarse counters.',
+    description: 'What attempts came to. Durations are upper limits, from coarse counters.',
   });
 export type StatsView = z.infer<typeof StatsView>;
 

@@ -116,7 +116,7 @@ export const OverviewView = z
       })
       .meta({
         description:
-          'Rates are of the last minute or two. `arrival…`: from the acceptance of a delivery to the end of its first attempt, of those that succeeded at once. Absent: nothing happened.',
+          'Rates are of the last minute or two. `arrival…`: from the acceptance of a delivery to the end of its first attempt, of those that succeeded at once; at most this, to a power of two. Absent: nothing happened.',
       }),
     processes: z
       .array(z.strictObject({ role: z.enum(['api', 'worker']), id: z.string(), lastSeenAt: TimeText }))

@@ -4,6 +4,7 @@ import { CountChart } from '../charts/count-chart.tsx';
 import { LatencyChart } from '../charts/latency-chart.tsx';
 import { adminTexts } from '../texts/admin-texts.ts';
 import { chartTexts } from '../texts/chart-texts.ts';
+import { LONGEST_MS } from '../time/time-text.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Sentence } from '../ui/sentence.tsx';
@@ -43,6 +44,7 @@ export function OverviewPage() {
               <LatencyChart
                 title={adminTexts.charts.arrival}
                 highName="p99"
+                longest={LONGEST_MS.arrival}
                 buckets={overview.buckets.map(({ at, p50Ms, p99Ms }) => ({ at, p50: p50Ms, high: p99Ms }))}
               />
             </div>

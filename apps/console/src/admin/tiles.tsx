@@ -1,6 +1,6 @@
 import type { Schemas } from '../api/client.ts';
 import { adminTexts } from '../texts/admin-texts.ts';
-import { latencyText, percentText, roughDuration } from '../time/time-text.ts';
+import { limitText, LONGEST_MS, percentText, roughDuration } from '../time/time-text.ts';
 import { byteText, rateText } from './byte-text.ts';
 
 type Overview = Schemas['Overview'];
@@ -11,7 +11,7 @@ const NOTHING = '–';
 /** The numbers of this moment. */
 export function Tiles({ overview: { now, redis } }: { readonly overview: Overview }) {
   const { tiles, hints, perSecond } = adminTexts;
-  const ms = (value: number | undefined) => (value === undefined ? NOTHING : latencyText(value));
+  const ms = (value: number | undefined) => (value === undefined ? NOTHING : limitText(value, LONGEST_MS.arrival));
   return (
     <dl class="tiles">
       <Tile name={tiles.accepted} value={perSecond(rateText(now.acceptedPerSecond))} />

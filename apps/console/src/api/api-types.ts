@@ -2834,7 +2834,7 @@ export interface components {
          *     - `body_lost`: Redis lost the body of the event, which a failover can cause.
          */
         DeliveryReason: "schedule_exhausted" | "too_old" | "test_failed" | "receiver_disabled" | "receiver_removed" | "not_sent_in_time" | "canceled_by_operator" | "payload_erased" | "body_lost";
-        /** @description What attempts came to. Durations are estimates from coarse counters. */
+        /** @description What attempts came to. Durations are upper limits, from coarse counters. */
         Stats: {
             window: "1h" | "24h" | "7d";
             bucketSeconds: 60 | 900 | 7200;
@@ -2862,8 +2862,9 @@ export interface components {
                 delivered: number;
                 /** @description Attempts that failed. Each retry counts. */
                 failedAttempts: number;
-                /** @description Half of the successful attempts took at most this. Absent when there were none. */
+                /** @description Half of the successful attempts took at most this. It is the end of a range that is 1.6 times as long as the one before, so it may be more than any of them took. 19344: they took longer than 19343. Absent when there were none. */
                 p50Ms?: number;
+                /** @description As `p50Ms`, of 95 percent. */
                 p95Ms?: number;
             }[];
             totals: {
@@ -2871,8 +2872,9 @@ export interface components {
                 delivered: number;
                 /** @description Attempts that failed. Each retry counts. */
                 failedAttempts: number;
-                /** @description Half of the successful attempts took at most this. Absent when there were none. */
+                /** @description Half of the successful attempts took at most this. It is the end of a range that is 1.6 times as long as the one before, so it may be more than any of them took. 19344: they took longer than 19343. Absent when there were none. */
                 p50Ms?: number;
+                /** @description As `p50Ms`, of 95 percent. */
                 p95Ms?: number;
                 /** @description Successful ones among all attempts. Absent without attempts. */
                 successRate?: number;
@@ -3934,7 +3936,7 @@ export interface components {
             at: string;
             window: "1h" | "24h";
             bucketSeconds: 60 | 900;
-            /** @description Rates are of the last minute or two. `arrival…`: from the acceptance of a delivery to the end of its first attempt, of those that succeeded at once. Absent: nothing happened. */
+            /** @description Rates are of the last minute or two. `arrival…`: from the acceptance of a delivery to the end of its first attempt, of those that succeeded at once; at most this, to a power of two. Absent: nothing happened. */
             now: {
                 acceptedPerSecond: number;
                 deliveredPerSecond: number;

@@ -1,5 +1,5 @@
 import { chartTexts } from '../texts/chart-texts.ts';
-import { latencyText } from '../time/time-text.ts';
+import { latencyText, limitText } from '../time/time-text.ts';
 import { ChartFrame } from './chart-frame.tsx';
 import { linePath, niceTop } from './scale.ts';
 
@@ -15,6 +15,8 @@ type LatencyChartProps = {
   readonly buckets: readonly Bucket[];
   /** The name of the higher line, such as `p95`. */
   readonly highName: string;
+  /** More is not told apart, in ms. */
+  readonly longest: number;
 };
 
 /** Half of a millisecond is no whole one. */
@@ -23,11 +25,13 @@ function axisText(ms: number): string {
 }
 
 /** How long attempts took, by time: the middle, and the slow ones. */
-export function LatencyChart({ title, buckets, highName }: LatencyChartProps) {
+export function LatencyChart({ title, buckets, highName, longest }: LatencyChartProps) {
   const top = niceTop(Math.max(1, ...buckets.map(({ p50 = 0, high = 0 }) => Math.max(p50, high))));
   const last = buckets.findLast(({ p50 }) => p50 !== undefined);
   const say = ({ p50, high }: Bucket) =>
-    p50 === undefined ? chartTexts.nothing : `p50 ${latencyText(p50)}, ${highName} ${latencyText(high ?? p50)}`;
+    p50 === undefined
+      ? chartTexts.nothing
+      : `p50 ${limitText(p50, longest)}, ${highName} ${limitText(high ?? p50, longest)}`;
   return (
     <ChartFrame
       title={title}

@@ -11,7 +11,7 @@ import { useHead } from '../deliveries/queries.ts';
 import { chartTexts } from '../texts/chart-texts.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
-import { percentText, roughDuration } from '../time/time-text.ts';
+import { LONGEST_MS, percentText, roughDuration } from '../time/time-text.ts';
 import { announce } from '../ui/announce.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { ForeignText } from '../ui/foreign-text.tsx';
@@ -230,6 +230,7 @@ function StatsCharts({ receiver }: { readonly receiver: string }) {
             <LatencyChart
               title={chartTexts.latency}
               highName="p95"
+              longest={LONGEST_MS.attempt}
               buckets={buckets.map(({ at, p50Ms, p95Ms }) => ({ at, p50: p50Ms, high: p95Ms }))}
             />
           </div>

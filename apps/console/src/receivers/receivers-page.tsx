@@ -8,7 +8,7 @@ import { Sparkline } from '../charts/sparkline.tsx';
 import { isSuccess } from '../deliveries/explain-attempt.ts';
 import { useReceivers } from '../deliveries/queries.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
-import { latencyText, percentText } from '../time/time-text.ts';
+import { limitText, LONGEST_MS, percentText } from '../time/time-text.ts';
 import { Badge } from '../ui/badge.tsx';
 import { createLazy } from '../ui/create-lazy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -166,7 +166,7 @@ function ReceiverRow({ receiver, seen }: ReceiverRowProps) {
         )}
       </td>
       <td class="col-number">
-        {stats?.totals.p95Ms === undefined ? <span class="quiet nothing">–</span> : latencyText(stats.totals.p95Ms)}
+        {stats?.totals.p95Ms === undefined ? <span class="quiet nothing">–</span> : limitText(stats.totals.p95Ms, LONGEST_MS.attempt)}
       </td>
       <td class="col-last">{lastAt === undefined ? <span class="quiet nothing">–</span> : <Time at={lastAt} />}</td>
       <td class="col-number">{health.backlog}</td>

@@ -1,4 +1,14 @@
-import { exactTime, latencyText, percentText, preciseDuration, relativeTime, roughDuration } from './time-text.ts';
+import { ARRIVAL_BINS, ATTEMPT_BINS } from '@herald/store/stats/counter-layout';
+import {
+  exactTime,
+  latencyText,
+  limitText,
+  LONGEST_MS,
+  percentText,
+  preciseDuration,
+  relativeTime,
+  roughDuration,
+} from './time-text.ts';
 
 const NOW = Date.UTC(2030, 0, 31, 12);
 
@@ -49,4 +59,11 @@ test.each([
   [0, '0 %'],
 ])('a share of %d is %s: never all while one is missing', (share, text) => {
   expect(percentText(share)).toBe(text);
+});
+
+test('a figure of statistics says that it is a limit, also where it stands for all that is longer', () => {
+  expect(limitText(7_556, LONGEST_MS.attempt)).toBe('≤ 7.56 s');
+  expect(limitText(19_343, LONGEST_MS.attempt)).toBe('≤ 19.3 s');
+  expect(limitText(19_344, LONGEST_MS.attempt)).toBe('> 19.3 s');
+  expect(LONGEST_MS).toEqual({ attempt: ATTEMPT_BINS.longest, arrival: ARRIVAL_BINS.longest });
 });

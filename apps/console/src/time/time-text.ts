@@ -28,10 +28,18 @@ export function preciseDuration(ms: number): string {
   return small && rest > 0 ? `${text} ${rest} ${small[1]}` : text;
 }
 
+/** The longest durations that statistics tell apart: of an attempt, and from acceptance to arrival. */
+export const LONGEST_MS = { attempt: 19_343, arrival: 524_288 } as const;
+
 /** How long an attempt took: `41 ms`, `1.23 s`. */
 export function latencyText(ms: number): string {
   if (ms < SECOND_MS) return `${Math.round(ms)} ms`;
   return ms < MINUTE_MS ? `${(ms / SECOND_MS).toFixed(ms < 10 * SECOND_MS ? 2 : 1)} s` : preciseDuration(ms);
+}
+
+/** What durations are known not to exceed. @param longest more is not told apart */
+export function limitText(ms: number, longest: number): string {
+  return ms > longest ? `> ${latencyText(longest)}` : `≤ ${latencyText(ms)}`;
 }
 
 /** `3 min ago`, `in 2 h`, `now`. */

@@ -1205,7 +1205,7 @@ export interface components {
         };
         /** @enum {string} */
         StatsWindow: "1h" | "24h" | "7d";
-        /** @description What attempts came to. Durations are estimates from coarse counters. */
+        /** @description What attempts came to. Durations are upper limits, from coarse counters. */
         Stats: {
             window: "1h" | "24h" | "7d" | (string & {});
             bucketSeconds: 60 | 900 | 7200 | (number & {});
@@ -1233,8 +1233,9 @@ export interface components {
                 delivered: number;
                 /** @description Attempts that failed. Each retry counts. */
                 failedAttempts: number;
-                /** @description Half of the successful attempts took at most this. Absent when there were none. */
+                /** @description Half of the successful attempts took at most this. It is the end of a range that is 1.6 times as long as the one before, so it may be more than any of them took. 19344: they took longer than 19343. Absent when there were none. */
                 p50Ms?: number;
+                /** @description As `p50Ms`, of 95 percent. */
                 p95Ms?: number;
             }[];
             totals: {
@@ -1242,8 +1243,9 @@ export interface components {
                 delivered: number;
                 /** @description Attempts that failed. Each retry counts. */
                 failedAttempts: number;
-                /** @description Half of the successful attempts took at most this. Absent when there were none. */
+                /** @description Half of the successful attempts took at most this. It is the end of a range that is 1.6 times as long as the one before, so it may be more than any of them took. 19344: they took longer than 19343. Absent when there were none. */
                 p50Ms?: number;
+                /** @description As `p50Ms`, of 95 percent. */
                 p95Ms?: number;
                 /** @description Successful ones among all attempts. Absent without attempts. */
                 successRate?: number;

@@ -149,21 +149,21 @@ export function createDurationBins({ first, count, factor }: DurationBinsOptions
       return first + Math.min(bin, count - 1);
     },
     sum,
-    /** The duration, in ms, that a share of the counted ones did not exceed. Undefined when none was counted. */
+    /**
+     * What a share of the counted durations did not exceed, in whole ms: the end of their bin, since nothing more is known
+     * of them. Undefined when none was counted; of the open bin its beginning and one.
+     */
     quantile: (counts: readonly number[], share: number): number | undefined => {
       const rank = share * sum(counts);
       let below = 0;
       for (let bin = 0; bin < count; bin++) {
         const each = counts[first + bin] ?? 0;
-        if (each > 0 && below + each >= rank) {
-          const from = bin === 0 ? 0 : endOf(bin - 1);
-          // Those of a bin count as spread evenly. Of the last one only the beginning is known.
-          const within = bin === count - 1 ? 0 : (rank - below) / each;
-          return Math.round(from + (endOf(bin) - from) * within);
-        }
         below += each;
+        if (each > 0 && below >= rank) return bin < count - 1 ? Math.ceil(endOf(bin)) : Math.ceil(endOf(bin - 1)) + 1;
       }
       return undefined;
     },
+    /** The longest duration that is told apart, in whole ms. */
+    longest: Math.ceil(endOf(count - 2)),
   };
 }
