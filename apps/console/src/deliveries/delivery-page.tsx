@@ -22,7 +22,7 @@ import { Endpoint } from './delivery-table.tsx';
 import { EventName } from './event-name.tsx';
 import { explainAttempt, explainCode, explainNote, isSuccess } from './explain-attempt.ts';
 import { useDelivery, useReceiverOf, useRedeliver } from './queries.ts';
-import { RotatedNote } from './rotated-note.tsx';
+import { RotatedNote, VerifyLink } from './signed-by.tsx';
 import { StatusBadge } from './status-badge.tsx';
 
 /** One delivery: how it stands, each attempt, and what was sent. */
@@ -206,7 +206,7 @@ function Attempts({ delivery }: { readonly delivery: Attempted }) {
         )}
         {newestFirst.map(({ attempt, number }) => (
           <li key={number} class={isSuccess(attempt) ? 'attempt attempt-good' : 'attempt attempt-bad'}>
-            <Attempt attempt={attempt} number={number} />
+            <Attempt attempt={attempt} number={number} deliveryId={delivery.id} />
             {attempt === attempts.at(-1) && attempt.status === 401 && <RotatedNote receiverId={delivery.receiverId} />}
           </li>
         ))}
@@ -215,8 +215,14 @@ function Attempts({ delivery }: { readonly delivery: Attempted }) {
   );
 }
 
+type AttemptProps = {
+  readonly attempt: Schemas['Attempt'];
+  readonly number: number;
+  readonly deliveryId: string;
+};
+
 /** Where it went, by which secret it was signed, and what proves the answer. */
-function Proof({ attempt: { address, keyIds, answerDigest } }: { readonly attempt: Schemas['Attempt'] }) {
+function Proof({ attempt: { address, keyIds, answerDigest }, number, deliveryId }: AttemptProps) {
   const { proof } = deliveryTexts;
   const facts = [
     [proof.address, address],
@@ -232,11 +238,17 @@ function Proof({ attempt: { address, keyIds, answerDigest } }: { readonly attemp
           {name} <code>{value}</code>
         </span>
       ))}
+      {keyIds && (
+        <>
+          {' · '}
+          <VerifyLink deliveryId={deliveryId} number={number} />
+        </>
+      )}
     </p>
   );
 }
 
-function Attempt({ attempt, number }: { readonly attempt: Schemas['Attempt']; readonly number: number }) {
+function Attempt({ attempt, number, deliveryId }: AttemptProps) {
   const explained = explainAttempt(attempt);
   const { headers, answer } = attempt;
   const note = explainNote(attempt.bodyNote);
@@ -268,7 +280,7 @@ function Attempt({ attempt, number }: { readonly attempt: Schemas['Attempt']; re
           <Sentence text={`${deliveryTexts.odd} ${note.meaning} ${note.action}`} />
         </p>
       )}
-      <Proof attempt={attempt} />
+      <Proof attempt={attempt} number={number} deliveryId={deliveryId} />
       {headers && <HeaderList label={deliveryTexts.answerHeaders} headers={headers} />}
       {answer !== undefined && (
         <div class="code-box">

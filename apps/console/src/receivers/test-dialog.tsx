@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api, type Schemas } from '../api/client.ts';
 import { explainAttempt, explainCode, explainNote } from '../deliveries/explain-attempt.ts';
-import { RotatedNote } from '../deliveries/rotated-note.tsx';
+import { RotatedNote, VerifyLink } from '../deliveries/signed-by.tsx';
 import { statusText } from '../text/http-status.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
@@ -105,7 +105,15 @@ function Outcome({ outcome }: { readonly outcome: Schemas['TestOutcome'] }) {
           <ForeignText text={answer} lines />
         </pre>
       )}
-      <Link href={`/console/deliveries/${outcome.deliveryId}`}>{texts.open}</Link>
+      <p>
+        <Link href={`/console/deliveries/${outcome.deliveryId}`}>{texts.open}</Link>
+        {receiverStatus === 401 && (
+          <>
+            {' · '}
+            <VerifyLink deliveryId={outcome.deliveryId} number={1} />
+          </>
+        )}
+      </p>
     </div>
   );
 }

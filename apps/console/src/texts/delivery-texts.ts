@@ -85,6 +85,7 @@ export const deliveryTexts = {
   },
   rotated:
     'Its signing secret was rotated, and x-service-signature is made with the old one until the overlap ends. The page of the receiver has “End now”, if the old one is lost. It ends',
+  verify: 'Verify this one',
   attempts: 'Attempts',
   noAttempt: 'No attempt was made.',
   attempt: (number: number) => `Attempt ${number}`,
@@ -132,7 +133,8 @@ export const answerTexts: Readonly<Record<number, { readonly meaning: string; re
   400: { meaning: 'Your endpoint refused the request.', action: 'Read its answer, and the log of your endpoint.' },
   401: {
     meaning: 'Your endpoint took the request for a forged one.',
-    action: 'Check that it has the right secret and verifies the raw body. The page Verify finds out what differs.',
+    action:
+      'Check that it has the right secret and verifies the raw body. The page [Verify a signature](/console/verify) finds out what differs.',
   },
   403: {
     meaning: 'Your endpoint, or a firewall in front of it, forbids the request.',

@@ -14,6 +14,13 @@ export const verifyTexts = {
   submit: 'Verify',
   holds: 'The signature holds.',
   holdsNot: 'The signature doesn’t hold.',
+  computedNot: 'The signature holds. What your code computed is another one.',
+  sentNot: 'It was signed with another secret.',
+  sentHolds: 'It was signed with this secret.',
+  attempt: (number: number) => `Attempt ${number} of`,
+  attemptHint:
+    'Its signatures are not kept, but by which secret they were made. Paste the secret of your receiver: the page says whether it is that one, and what the attempt carried.',
+  noKeys: 'This attempt made no connection, or is too old: nothing tells how it was signed.',
 } as const;
 
 /** Each reason in a sentence, and what to do about it. */
@@ -50,6 +57,16 @@ export const verifyReasons: Readonly<Record<string, string>> = {
   body_crlf: 'It holds with Windows line ends: something changed the line ends of the body.',
   body_minified: 'It holds over the same JSON without blanks: what you pasted was parsed and written again.',
   body_indented: 'It holds over the same JSON with indentation: what you pasted was parsed and written again.',
+  sent_right:
+    'Herald signed this attempt with this secret. A receiver that refuses it has another one, or changes the body before it verifies.',
+  sent_former:
+    'This is the former secret: the attempt was made while a rotation was running. x-service-signature is made with it, webhook-signature with both.',
+  sent_newer:
+    'This is the new secret, and the attempt was made while a rotation was running: x-service-signature is made with the former one, so a receiver that has only the new one refuses it. End the rotation on the page of the receiver, or accept both.',
+  sent_other:
+    'Herald signed this attempt with another secret. Each receiver and each callback has its own, and a rotation makes a new one. Below are the ids of Herald’s and of yours.',
+  sent_service: 'What it carried, to compare with what your endpoint got.',
+  sent_standard: 'And as Standard Webhooks, over the id and the time too.',
   computed_right: 'What your code computed is right. Compare it with the header as it came, in constant time.',
   computed_unknown:
     'What your code computed comes from another secret, another body, or another algorithm than HMAC-SHA256.',

@@ -1,7 +1,15 @@
 import { createSigningKey, newSigningSecret, signatureHeaders, type DeliveryId } from '@herald/core';
 import { verifyReasons } from '../texts/verify-texts.ts';
-import { hmac, toBase64, toBytes, toHex } from './hmac.ts';
-import { judgeSignature, type Delivered } from './judge-signature.ts';
+import {
+  hmac,
+  judgeSignature,
+  readBody,
+  readHeaders,
+  toBase64,
+  toBytes,
+  toHex,
+  type Delivered,
+} from './judge-signature.ts';
 
 /** Not only what ends like one. */
 const SENTENCE = /^(?!.*(undefined|NaN|\[object)).{15,}\.$/s;
@@ -133,4 +141,48 @@ test.each<[string, () => Promise<string>, string]>([
   const [found] = findings.slice(2);
   expect(`${found?.tone} ${found?.reason}`).toBe(expected);
   expect(verifyReasons[found?.reason ?? '']).toMatch(SENTENCE);
+});
+
+test.each<[string, readonly string[], readonly string[], readonly string[]]>([
+  ['the secret', [SECRET], [SECRET], ['good sent_right', 'good sent_service', 'good sent_standard']],
+  ['another one', [SECRET], [OLD], ['bad sent_other']],
+  ['the new one while a rotation ran', [SECRET, OLD], [SECRET], ['warn sent_newer', 'good sent_standard']],
+  ['the former one', [SECRET, OLD], [OLD], ['warn sent_former', 'good sent_service', 'good sent_standard']],
+  ['both', [SECRET, OLD], [OLD, SECRET], ['good sent_right', 'good sent_service', 'good sent_standard']],
+  ['a part of it', [SECRET], [SECRET.slice(6)], ['bad secret_form']],
+])('an attempt that Herald made, judged by %s', async (_what, signers, secrets, expected) => {
+  const request = sent({ ...(signers.length > 1 && { previous: OLD }) });
+  const unsigned = without(request, 'x-service-signature', 'webhook-signature');
+  const keyIds = signers.map((secret) => createSigningKey(secret).id);
+  const findings = await judgeSignature({ ...unsigned, secrets, keyIds });
+  expect(findings.map(({ tone, reason }) => `${tone} ${reason}`)).toEqual(expected);
+  for (const { reason } of findings) expect(verifyReasons[reason]).toMatch(SENTENCE);
+  const codes = findings.flatMap(({ reason, code = '' }) => (/service|standard/.test(reason) ? [code] : []));
+  for (const name of ['x-service-signature', 'webhook-signature'])
+    for (const code of codes.filter((each) => each.startsWith(name)))
+      expect(`${name}: ${request.headers.get(name)}`).toContain(code.slice(name.length + 2));
+});
+
+const WANTED = [
+  ['x-service-signature', 'sha256=ab'],
+  ['webhook-id', 'dlv_1'],
+];
+
+test.each([
+  ['lines', 'X-Service-Signature: sha256=ab\r\nwebhook-id:dlv_1\n\nnot a header'],
+  ['JSON', '{"X-Service-Signature":"sha256=ab","webhook-id":"dlv_1"}'],
+  ['curl', `-H 'X-Service-Signature: sha256=ab' \\\n  -H "webhook-id: dlv_1" \\`],
+  ['lines of a log', `"x-service-signature": "sha256=ab",\n'webhook-id': 'dlv_1',`],
+  ['a dict of Python', `{'X-Service-Signature': 'sha256=ab', 'Webhook-Id': 'dlv_1'}`],
+  ['an environ', `{'HTTP_X_SERVICE_SIGNATURE': 'sha256=ab', 'HTTP_WEBHOOK_ID': 'dlv_1', 'wsgi.errors': <file>}`],
+  ['the headers of ASGI', `[(b'x-service-signature', b'sha256=ab'), (b'webhook-id', b'dlv_1')]`],
+  ['rawHeaders', `['X-Service-Signature', 'sha256=ab', 'webhook-id', 'dlv_1']`],
+  ['a hash of Ruby', `{"HTTP_X_SERVICE_SIGNATURE"=>"sha256=ab", "HTTP_WEBHOOK_ID"=>"dlv_1"}`],
+])('headers are read from %s', (_form, text) => {
+  expect([...readHeaders(text)]).toEqual(WANTED);
+});
+
+test('a body that Python printed is read as bytes, and any other stays as it is', () => {
+  expect(readBody(String.raw`b'{"text":"Gr\xc3\xbc\xc3\x9fe \\n it\'s"}\n'`)).toBe('{"text":"Grüße \\n it\'s"}\n');
+  for (const text of ['{"a":"b\'x\'"}', ' {}\n', "b'"]) expect(readBody(text)).toBe(text);
 });

@@ -1,5 +1,3 @@
-import { fromBase64, hmac, toBase64, toBytes, toHex } from './hmac.ts';
-
 type Reason =
   | 'headers_missing'
   | 'secret_missing'
@@ -14,6 +12,12 @@ type Reason =
   | 'ids_differ'
   | 'length_differs'
   | 'other_secret'
+  | 'sent_right'
+  | 'sent_former'
+  | 'sent_newer'
+  | 'sent_other'
+  | 'sent_service'
+  | 'sent_standard'
   | 'computed_right'
   | 'computed_unknown'
   | `key_${Exclude<Match['key'], 'shown'>}`
@@ -22,7 +26,12 @@ type Reason =
   | `computed_${'key' | 'body'}_${string}`;
 
 /** `good`: it holds. `bad`: it doesn't, and why. `warn`: a library may refuse it all the same. */
-export type Finding = { readonly tone: 'good' | 'bad' | 'warn'; readonly reason: Reason };
+export type Finding = {
+  readonly tone: 'good' | 'bad' | 'warn';
+  readonly reason: Reason;
+  /** A header as it was sent, or ids of secrets. */
+  readonly code?: string;
+};
 
 export type Delivered = {
   readonly headers: ReadonlyMap<string, string>;
@@ -31,6 +40,8 @@ export type Delivered = {
   readonly secrets: readonly string[];
   /** What the receiver's own code computed, if that was given. */
   readonly computed?: string | undefined;
+  /** Of an attempt that Herald made: ids of the secrets that signed it, the newest first. Its signatures are not kept. */
+  readonly keyIds?: readonly string[] | undefined;
   readonly now: number;
 };
 
@@ -39,11 +50,13 @@ const TOLERANCE_S = 300;
 
 /** Whether the signatures of a delivery hold, and if not, why. Nothing leaves the browser. */
 export async function judgeSignature(delivered: Delivered): Promise<Finding[]> {
-  const { headers, secrets } = delivered;
-  if (!headers.has('x-service-signature') && !headers.has('webhook-signature')) return [bad('headers_missing')];
+  const { headers, secrets, keyIds = [] } = delivered;
+  const isUnsigned = !isSigned(headers);
+  if (isUnsigned && keyIds.length === 0) return [bad('headers_missing')];
   if (secrets.length === 0) return [bad('secret_missing')];
   // Every other finding would come from this one.
   if (!secrets.every((secret) => SECRET.test(secret))) return [bad('secret_form')];
+  if (isUnsigned) return [...(await judgeSent(delivered, keyIds)), ...(await judgeComputed(delivered))];
   const standard = await judgeStandard(delivered);
   const standardHolds = standard.some(({ reason }) => reason === 'standard_holds');
   const service = await judgeService(delivered, standardHolds);
@@ -82,6 +95,38 @@ async function judgeStandard({ headers, body, secrets, now }: Delivered): Promis
     if (match) return [...explain(match, 'decoded'), ...age];
   }
   return [bad(whatElse(headers, body)), ...age];
+}
+
+/** Whether an attempt was signed with one of the secrets, and what it then carried. */
+async function judgeSent({ headers, body, secrets }: Delivered, keyIds: readonly string[]): Promise<Finding[]> {
+  const given = await Promise.all(secrets.map(async (secret) => ({ secret, id: await keyIdOf(secret) })));
+  const signers = keyIds.map((id) => given.find((each) => each.id === id)?.secret);
+  if (signers.every((secret) => secret === undefined))
+    return [{ ...bad('sent_other'), code: `${keyIds.join(', ')} ≠ ${given.map(({ id }) => id).join(', ')}` }];
+  const service = signers.at(-1);
+  const reason = signers.every((secret) => secret !== undefined)
+    ? 'sent_right'
+    : service === undefined
+      ? 'sent_newer'
+      : 'sent_former';
+  const findings: Finding[] = [{ tone: reason === 'sent_right' ? 'good' : 'warn', reason }];
+  if (service !== undefined) {
+    const code = `x-service-signature: sha256=${toHex(await hmac(toBytes(service), toBytes(body)))}`;
+    findings.push({ tone: 'good', reason: 'sent_service', code });
+  }
+  const before = `${headers.get('webhook-id') ?? ''}.${headers.get('webhook-timestamp') ?? ''}.`;
+  const standard: string[] = [];
+  for (const secret of signers) {
+    const key = secret === undefined ? undefined : fromBase64(secret.slice(PREFIX.length));
+    if (key) standard.push(`v1,${toBase64(await hmac(key, toBytes(before + body)))}`);
+  }
+  findings.push({ tone: 'good', reason: 'sent_standard', code: `webhook-signature: ${standard.join(' ')}` });
+  return findings;
+}
+
+/** As attempts name the secrets that signed them. */
+async function keyIdOf(secret: string): Promise<string> {
+  return toHex(await digest(toBytes(secret))).slice(0, 6);
 }
 
 /** Where neither key nor body explain it, the length of the body tells whether it was changed. */
@@ -192,3 +237,88 @@ function reformat(body: string, indentation?: number): string | undefined {
     return undefined;
   }
 }
+
+/** Reads pasted headers: `name: value` by line, as curl's `-H`, as JSON, or as a program prints them. Names come in lower case. */
+export function readHeaders(text: string): ReadonlyMap<string, string> {
+  const lines = readJson(text) ?? new Map(text.split('\n').flatMap((line) => readLine(line)));
+  return isSigned(lines) ? lines : new Map([...lines, ...readPairs(text)]);
+}
+
+const isSigned = (headers: ReadonlyMap<string, string>): boolean =>
+  headers.has('x-service-signature') || headers.has('webhook-signature');
+
+function readJson(text: string): Map<string, string> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== 'object' || parsed === null) return undefined;
+    return new Map(Object.entries(parsed).map(([name, value]) => [toName(name), String(value)]));
+  } catch {
+    return undefined;
+  }
+}
+
+/** An argument of curl is quoted as a whole, a line of a log by name and value. */
+const CURL = /^(?:-H|--header)\s+(['"])(.*)\1\s*\\?$/;
+const LINE = /^(['"]?)([\w-]+)\1\s*:\s*(.*)$/;
+const QUOTED = /^(['"])(.*)\1,?$/;
+
+function readLine(line: string): [string, string][] {
+  const text = line.trim();
+  const [, , name, value] = LINE.exec(CURL.exec(text)?.[2] ?? text) ?? [];
+  return name === undefined || value === undefined ? [] : [[toName(name), value.replace(QUOTED, '$2')]];
+}
+
+/** A dict or the environ of Python, its tuples of bytes, a hash of Ruby, or the rawHeaders of Node. */
+const PAIR = /(?:\bb)?(['"])([\w-]+)\1\s*(?::|,|=>)\s*b?(['"])(.*?)\3/g;
+
+function readPairs(text: string): [string, string][] {
+  return [...text.matchAll(PAIR)].map(([, , name = '', , value = '']) => [toName(name), value]);
+}
+
+/** WSGI, CGI and Rack write HTTP_X_SERVICE_SIGNATURE. */
+function toName(name: string): string {
+  const lower = name.toLowerCase();
+  return /^(?:http|content)_/.test(lower) ? lower.replace(/^http_/, '').replaceAll('_', '-') : lower;
+}
+
+/** A body as it was pasted. Bytes as Python prints them are read: `b'{"id":…}'`. */
+export function readBody(text: string): string {
+  const [, , printed] = /^\s*b(['"])(.*)\1\s*$/s.exec(text) ?? [];
+  if (printed === undefined) return text;
+  const bytes = printed.replaceAll(/\\(x[0-9a-f]{2}|.)/g, (_whole, escaped: string) =>
+    escaped.length === 3 ? String.fromCharCode(Number.parseInt(escaped.slice(1), 16)) : (ESCAPES[escaped] ?? escaped),
+  );
+  return new TextDecoder().decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)));
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
+
+const ENCODER = new TextEncoder();
+
+export const toBytes = (text: string): Uint8Array<ArrayBuffer> => ENCODER.encode(text);
+
+/** The bytes of base64; undefined for any other text. */
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** HMAC-SHA256. An empty key signs nothing. */
+export async function hmac(key: Uint8Array<ArrayBuffer>, data: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  if (key.length === 0) return new Uint8Array();
+  const imported = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+  return new Uint8Array(await crypto.subtle.sign('HMAC', imported, data));
+}
+
+/** SHA-256. */
+async function digest(data: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', data));
+}
+
+export const toHex = (bytes: Uint8Array): string =>
+  [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+export const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));

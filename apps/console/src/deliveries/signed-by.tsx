@@ -1,3 +1,4 @@
+import { Link } from 'wouter-preact';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { Time } from '../ui/time.tsx';
 import { useReceiverOf } from './queries.ts';
@@ -11,4 +12,9 @@ export function RotatedNote({ receiverId }: { readonly receiverId: string | null
       {deliveryTexts.rotated} <Time at={endsAt} />.
     </p>
   );
+}
+
+/** Leads to the page that verifies signatures, filled with the request of an attempt. */
+export function VerifyLink({ deliveryId, number }: { readonly deliveryId: string; readonly number: number }) {
+  return <Link href={`/console/verify?delivery=${deliveryId}&attempt=${number}`}>{deliveryTexts.verify}</Link>;
 }
