@@ -1,5 +1,5 @@
 import { verify, verifyStandard } from '@herald/receiver';
-import { waitFor, type Receiver } from '@herald/test-kit';
+import { freePort, waitFor, type Receiver } from '@herald/test-kit';
 import type { Browser } from 'puppeteer-core';
 import { startConsoleUser, type ConsoleUser, type Way } from '../../support/console-user.ts';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
@@ -8,14 +8,21 @@ import { sized } from '../../support/sized.ts';
 import { startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { checkpoint, START } from '../../support/reports.ts';
+import { emitMany } from '../fleet/fleet.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 
 import.meta.jest.setTimeout(90_000);
 
 const FINDER = 'Find by id, host, description, event, error or status';
-const WAYS: readonly { way: Way }[] = [{ way: 'pointer' }, { way: 'keyboard' }];
-/** Both ways; in `npm test` one: half of the journeys go by keyboard. */
-const waysOf = (usual: Way) => sized<typeof WAYS>([{ way: usual }], WAYS);
+/** A phone is touched, and a keyboard stands before a wide screen. */
+const USUAL_WIDTH: Readonly<Record<Way, number>> = { pointer: 390, keyboard: 1_440 };
+type Seat = { readonly way: Way; readonly width: number };
+const SEATS: readonly Seat[] = (['pointer', 'keyboard'] as const).flatMap((way) => [
+  { way, width: 390 },
+  { way, width: 1_440 },
+]);
+/** Each way at each width; in `npm test` one: half of the journeys go by keyboard. */
+const seatsOf = (way: Way) => sized<readonly Seat[]>([{ way, width: USUAL_WIDTH[way] }], SEATS);
 
 describeWithBrowser('a customer with the console', () => {
   let herald: Herald;
@@ -33,10 +40,16 @@ describeWithBrowser('a customer with the console', () => {
   });
 
   /** Opens a page with a portal link of the workspace. */
-  async function openConsole(workspace: WorkspaceClient, path: string, way: Way, body = {}): Promise<ConsoleUser> {
-    const answer = await workspace.request('POST', '/api/public/portal-links', { body });
+  async function openConsole(
+    workspace: WorkspaceClient,
+    path: string,
+    way: Way,
+    { width = USUAL_WIDTH[way], readOnly = false } = {},
+  ): Promise<ConsoleUser> {
+    const answer = await workspace.request('POST', '/api/public/portal-links', { body: { readOnly } });
     const { token } = answer.body as { token: string };
     const user = await startConsoleUser(browser, way);
+    await user.page.setViewport({ width, height: 900 });
     for (const name of ['clipboard-read', 'clipboard-write'] as const) {
       const permission = { permission: { name }, state: 'granted' } as const;
       await user.page.browserContext().setPermission(origin, permission);
@@ -70,11 +83,11 @@ describeWithBrowser('a customer with the console', () => {
     return { workspace, registered, receiver, client, ids, mend };
   }
 
-  test.each(waysOf('keyboard'))(
-    'who came by a link signs out, and nobody on the same computer comes in again ($way)',
-    async ({ way }) => {
+  test.each(seatsOf('keyboard'))(
+    'who came by a link signs out, and nobody on the same computer comes in again ($way, $width px)',
+    async ({ way, ...seat }) => {
       const workspace = await herald.createWorkspace();
-      await using user = await openConsole(workspace, '/console', way);
+      await using user = await openConsole(workspace, '/console', way, seat);
       await user.sees('No receiver yet', workspace.id);
       await user.press('button', 'Sign out');
       await user.sees('Open the console');
@@ -86,12 +99,12 @@ describeWithBrowser('a customer with the console', () => {
     },
   );
 
-  test.each(waysOf('pointer'))(
-    'adds a receiver, copies its secret, and sends it a test event that the secret verifies ($way)',
-    async ({ way }) => {
+  test.each(seatsOf('pointer'))(
+    'adds a receiver, copies its secret, and sends it a test event that the secret verifies ($way, $width px)',
+    async ({ way, ...seat }) => {
       const receiver = await herald.startReceiver([{ status: 200, body: 'well received' }]);
       const workspace = await herald.createWorkspace();
-      await using user = await openConsole(workspace, '/console', way);
+      await using user = await openConsole(workspace, '/console', way, seat);
       await user.sees('No receiver yet');
       expect(user.page.url()).toBe(`${origin}/console/receivers`);
       await user.sees('Send it a test event', 'createExpressHandler');
@@ -147,69 +160,93 @@ describeWithBrowser('a customer with the console', () => {
     },
   );
 
-  test.each(waysOf('keyboard'))('finds why a delivery failed, and redelivers it ($way)', async ({ way }) => {
-    const { workspace, registered, ids, mend } = await startFailing(2);
-    await using user = await openConsole(workspace, '/console/receivers', way);
-    await user.sees('Failing for');
-    await user.press('link', new URL(registered.url).host + '/hook');
-    await user.choose('Status', 'failed');
-    await waitFor('the filter to be in the address', () => user.page.url().includes('status=failed'));
-    await user.press('link', 'task.done');
-    await user.sees(
-      'Every try of the schedule failed.',
-      '503 Service Unavailable',
-      'Your endpoint says that it is not available now.',
-      'out of <b>order</b>',
-      'sent, never shown',
-    );
-    await user.page.emulateTimezone('Asia/Tokyo');
-    await user.press('button', 'Times in UTC');
-    await user.sees(' UTC');
-    await user.press('button', 'Times in UTC');
-    await user.sees('GMT+9');
-    await user.press('button', 'Copy as curl');
-    await user.sees('Copied the request as curl.');
-    const curl = await readClipboard(user);
-    const [id = ''] = ids.filter((each) => user.page.url().endsWith(each));
-    expect(curl).toMatch(/^curl -sS -X POST 'https:\/\/127\.0\.0\.1:\d+\/hook' \\\n/);
-    expect(curl).toContain(`-H 'webhook-id: ${id}'`);
-    mend();
-    await user.press('button', 'Redeliver');
-    await user.sees('It arrived at attempt 2', '200 OK', 'thank you');
+  test.each(seatsOf('keyboard'))(
+    'finds why a delivery failed, and redelivers it ($way, $width px)',
+    async ({ way, ...seat }) => {
+      const { workspace, registered, ids, mend } = await startFailing(2);
+      await using user = await openConsole(workspace, '/console/receivers', way, seat);
+      await user.sees('Failing for');
+      await user.press('link', new URL(registered.url).host + '/hook');
+      await user.choose('Status', 'failed');
+      await waitFor('the filter to be in the address', () => user.page.url().includes('status=failed'));
+      await user.press('link', 'task.done');
+      await user.sees(
+        'Every try of the schedule failed.',
+        '503 Service Unavailable',
+        'Your endpoint says that it is not available now.',
+        'out of <b>order</b>',
+        'sent, never shown',
+      );
+      await user.page.emulateTimezone('Asia/Tokyo');
+      await user.press('button', 'Times in UTC');
+      await user.sees(' UTC');
+      await user.press('button', 'Times in UTC');
+      await user.sees('GMT+9');
+      await user.press('button', 'Copy as curl');
+      await user.sees('Copied the request as curl.');
+      const curl = await readClipboard(user);
+      const [id = ''] = ids.filter((each) => user.page.url().endsWith(each));
+      expect(curl).toMatch(/^curl -sS -X POST 'https:\/\/127\.0\.0\.1:\d+\/hook' \\\n/);
+      expect(curl).toContain(`-H 'webhook-id: ${id}'`);
+      mend();
+      await user.press('button', 'Redeliver');
+      await user.sees('It arrived at attempt 2', '200 OK', 'thank you');
+      expect(behaviorOf(user)).toEqual(quiet());
+    },
+  );
+
+  test('reads why a receiver fails also where all that is new waits without an attempt', async () => {
+    const workspace = await herald.createWorkspace();
+    const silent = await workspace.registerReceiver({ url: `https://127.0.0.1:${await freePort()}/hook` });
+    await emitMany(herald, workspace, 60);
+    await createDeliveryClient(workspace).waitForReceiver(silent, ({ health }) => health.state === 'paused');
+    await using user = await openConsole(workspace, '/console/receivers', 'pointer');
+    await user.sees('Gives no answer', 'connection_refused');
+    await user.press('link', `${new URL(silent.url).host}/hook`);
+    await user.sees('The next such probe', 'connection_refused');
     expect(behaviorOf(user)).toEqual(quiet());
   });
 
-  test.each(waysOf('pointer'))('selects many deliveries, and redelivers them at once ($way)', async ({ way }) => {
-    const { workspace, registered, ids, client, mend } = await startFailing(3);
-    const [left = '', ...chosen] = ids;
-    mend();
-    await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, way);
-    await user.press('checkbox', 'Select all shown');
-    await user.sees('3 selected');
-    await user.press('button', 'Unselect');
-    // The newest is on top: with Shift, all between the two that are clicked.
-    await user.press('checkbox', `Select ${chosen[1]}`);
-    await user.page.keyboard.down('Shift');
-    await user.press('checkbox', `Select ${left}`);
-    await user.page.keyboard.up('Shift');
-    await user.sees('3 selected');
-    await user.press('checkbox', `Select ${left}`);
-    await user.sees('2 selected');
-    await user.press('button', 'Redeliver');
-    await user.sees('2 deliveries get one more attempt now.');
-    await user.seesNot('2 selected');
-    for (const id of chosen) await client.waitForStatus(id, 'delivered');
-    expect(await client.read(left)).toMatchObject({ status: 'failed', tries: 1 });
-    expect(behaviorOf(user)).toEqual(quiet());
-  });
+  test.each(seatsOf('pointer'))(
+    'selects many deliveries, and redelivers them at once ($way, $width px)',
+    async ({ way, ...seat }) => {
+      const { workspace, registered, ids, client, mend } = await startFailing(3);
+      const [left = '', ...chosen] = ids;
+      mend();
+      await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, way, seat);
+      // A narrow list has no head: there the bar selects all.
+      if (seat.width < 720) {
+        await user.press('checkbox', `Select ${left}`);
+        await user.press('button', 'Select all shown');
+      } else await user.press('checkbox', 'Select all shown');
+      await user.sees('3 selected');
+      await user.press('button', 'Unselect');
+      // The newest is on top: with Shift, all between the two that are clicked.
+      await user.press('checkbox', `Select ${chosen[1]}`);
+      // The bar lies over the end of the list, which can be scrolled out from under it.
+      await user.page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      await user.page.keyboard.down('Shift');
+      await user.press('checkbox', `Select ${left}`);
+      await user.page.keyboard.up('Shift');
+      await user.sees('3 selected');
+      await user.press('checkbox', `Select ${left}`);
+      await user.sees('2 selected');
+      await user.press('button', 'Redeliver');
+      await user.sees('2 deliveries get one more attempt now.');
+      await user.seesNot('2 selected');
+      for (const id of chosen) await client.waitForStatus(id, 'delivered');
+      expect(await client.read(left)).toMatchObject({ status: 'failed', tries: 1 });
+      expect(behaviorOf(user)).toEqual(quiet());
+    },
+  );
 
-  test.each(waysOf('keyboard'))(
-    'replays a time range, stops a replay, and sees one to its end ($way)',
-    async ({ way }) => {
+  test.each(seatsOf('keyboard'))(
+    'replays a time range, stops a replay, and sees one to its end ($way, $width px)',
+    async ({ way, ...seat }) => {
       const { workspace, registered, ids, client, mend } = await startFailing(3);
       const [worker] = herald.workers.filter(({ process }) => !process.hasExited());
       await worker?.stop();
-      await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, way);
+      await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, way, seat);
       const replay = async () => {
         await user.press('button', 'Replay');
         await user.sees('Accepted since', '3 deliveries will be sent.');
@@ -253,13 +290,13 @@ describeWithBrowser('a customer with the console', () => {
     },
   );
 
-  test.each(waysOf('pointer'))(
-    'rotates a secret, and the next delivery has signatures of both ($way)',
-    async ({ way }) => {
+  test.each(seatsOf('pointer'))(
+    'rotates a secret, and the next delivery has signatures of both ($way, $width px)',
+    async ({ way, ...seat }) => {
       const receiver = await herald.startReceiver();
       const workspace = await herald.createWorkspace();
       const registered = await workspace.registerReceiver({ url: receiver.url });
-      await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, way);
+      await using user = await openConsole(workspace, `/console/receivers/${registered.id}`, way, seat);
       await user.press('button', 'Rotate secret');
       await user.sees('The old secret');
       await user.press('button', 'Rotate');
@@ -291,40 +328,51 @@ describeWithBrowser('a customer with the console', () => {
     },
   );
 
-  test.each(waysOf('keyboard'))('edits, disables, enables and removes a receiver ($way)', async ({ way }) => {
-    const workspace = await herald.createWorkspace();
-    const receiver = await herald.startReceiver();
-    const { id } = await workspace.registerReceiver({ url: receiver.url });
-    const client = createDeliveryClient(workspace);
-    await using user = await openConsole(workspace, `/console/receivers/${id}`, way);
-    await user.press('button', 'Edit');
-    await user.type('Description', 'Billing');
-    await user.press('button', 'Save');
-    await user.sees('Saved.', 'Billing');
-    await user.press('button', 'Disable');
-    await user.sees('Pending deliveries are canceled');
-    if (way === 'pointer') await user.page.locator('dialog .button-bad').click();
-    else await user.press('button', 'Disable');
-    await client.waitForReceiver({ id }, ({ enabled }) => !enabled);
-    await user.press('button', 'Enable');
-    await client.waitForReceiver({ id }, ({ enabled }) => enabled);
-    await user.press('button', 'Remove');
-    await user.type(`Type ${new URL(receiver.url).host} to confirm`, new URL(receiver.url).host);
-    if (way === 'pointer') await user.page.locator('dialog .button-bad').click();
-    else await user.page.keyboard.press('Enter');
-    await user.sees('Removed.', 'No receiver yet');
-    expect((await workspace.listReceivers()).webhooks).toEqual([]);
-    expect(behaviorOf(user)).toEqual(quiet());
-  });
+  test.each(seatsOf('keyboard'))(
+    'edits, disables, enables and removes a receiver ($way, $width px)',
+    async ({ way, ...seat }) => {
+      const workspace = await herald.createWorkspace();
+      const receiver = await herald.startReceiver();
+      const { id } = await workspace.registerReceiver({ url: receiver.url });
+      const client = createDeliveryClient(workspace);
+      await using user = await openConsole(workspace, `/console/receivers/${id}`, way, seat);
+      await user.press('button', 'Edit');
+      await user.type('Description', 'Billing');
+      await user.press('button', 'Save');
+      await user.sees('Saved.', 'Billing');
+      await user.press('button', 'Disable');
+      await user.sees('Pending deliveries are canceled');
+      if (way === 'pointer') await user.page.locator('dialog .button-bad').click();
+      else await user.press('button', 'Disable');
+      await client.waitForReceiver({ id }, ({ enabled }) => !enabled);
+      const missed = (await client.emit()).to({ id });
+      await user.press('button', 'Enable');
+      await user.sees('What it missed before');
+      expect(await client.read(missed)).toMatchObject({ status: 'canceled', reason: 'receiver_disabled' });
+      await user.press('button', 'Replay what it missed…');
+      await user.sees('one delivery will be sent.');
+      if (way === 'pointer') await user.page.locator('dialog button[type=submit]').click();
+      else await user.page.keyboard.press('Enter');
+      await user.sees('Replay done');
+      await client.waitForStatus(missed, 'delivered');
+      await user.press('button', 'Remove');
+      await user.type(`Type ${new URL(receiver.url).host} to confirm`, new URL(receiver.url).host);
+      if (way === 'pointer') await user.page.locator('dialog .button-bad').click();
+      else await user.page.keyboard.press('Enter');
+      await user.sees('Removed.', 'No receiver yet');
+      expect((await workspace.listReceivers()).webhooks).toEqual([]);
+      expect(behaviorOf(user)).toEqual(quiet());
+    },
+  );
 
-  test.each(waysOf('pointer'))(
-    'sets order, rate, tries and headers, and is told which headers a new host drops ($way)',
-    async ({ way }) => {
+  test.each(seatsOf('pointer'))(
+    'sets order, rate, tries and headers, and is told which headers a new host drops ($way, $width px)',
+    async ({ way, ...seat }) => {
       const workspace = await herald.createWorkspace();
       const receiver = await herald.startReceiver();
       const { id } = await workspace.registerReceiver({ url: receiver.url });
       const read = async () => (await workspace.request('GET', `/api/public/webhooks/${id}`)).body;
-      await using user = await openConsole(workspace, `/console/receivers/${id}`, way);
+      await using user = await openConsole(workspace, `/console/receivers/${id}`, way, seat);
       await user.press('button', 'Edit');
       await user.seesNot('Most deliveries per second');
       await user.press('DisclosureTriangle', 'Advanced: order, rate, tries, headers');
@@ -409,16 +457,16 @@ describeWithBrowser('a customer with the console', () => {
     expect(behaviorOf(user)).toEqual(quiet());
   });
 
-  test.each(waysOf('keyboard'))(
-    'finds what failed at all receivers, by filters and by search, and sends all that match again ($way)',
-    async ({ way }) => {
+  test.each(seatsOf('keyboard'))(
+    'finds what failed at all receivers, by filters and by search, and sends all that match again ($way, $width px)',
+    async ({ way, ...seat }) => {
       const { workspace, registered, ids, client, mend } = await startFailing(2);
       const other = await herald.startReceiver();
       const healthy = await workspace.registerReceiver({ url: `${other.origin}/billing`, description: 'The ledger' });
       const both = await client.emit({ callback: { url: other.url } });
       await client.waitForStatus(both.to(healthy), 'delivered');
       await client.waitForStatus(both.to(registered), 'failed');
-      await using user = await openConsole(workspace, '/console/receivers', way);
+      await using user = await openConsole(workspace, '/console/receivers', way, seat);
       await user.press('link', 'Deliveries');
       await user.sees('All deliveries', '/billing', 'The ledger', 'callback of the Task');
       await user.choose('Last answer', '5xx');
@@ -583,6 +631,17 @@ describeWithBrowser('a customer with the console', () => {
     await user.press('button', 'Verify');
     await user.sees('The signature doesn’t hold.', 'what you pasted has one more than what was signed');
     expect(before).toEqual([]);
+    // Of an attempt, Herald knows all but the secret.
+    await user.go(`/console/deliveries/${headers['x-service-delivery']}`);
+    await user.press('link', 'Verify this one');
+    await user.type('Signing secret', 'whsec_' + 'a'.repeat(43));
+    await user.press('button', 'Verify');
+    await user.sees('It was signed with another secret.');
+    await user.type('Signing secret', secret);
+    await user.press('button', 'Verify');
+    const shown = await user.sees('It was signed with this secret.');
+    for (const name of ['x-service-signature', 'webhook-signature'])
+      expect(shown).toContain(`${name}: ${headers[name]}`);
     expect(behaviorOf(user)).toEqual(quiet());
   });
 });

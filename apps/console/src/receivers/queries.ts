@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useReceivers } from '../deliveries/queries.ts';
-import { api } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { quietMs } from '../api/last-stir.ts';
 import { CHART_POLL_MS, judgeChartPace } from '../api/polling.ts';
+import { seenOf, type Seen } from './receiver-state.ts';
 
 export type StatsWindow = '1h' | '24h' | '7d';
 
@@ -37,6 +38,26 @@ export function useNewestDeliveries() {
     queryKey: ['newest'],
     queryFn: ({ signal }) => api.GET('/api/public/deliveries', { params: { query: { limit: 50 } }, signal }),
   });
+}
+
+/**
+ * What the newest deliveries of a receiver tell. Where it fails and all of them wait without an attempt, those that were
+ * accepted before it began to fail tell why.
+ */
+export function useSeen({ id, health }: Schemas['Receiver'], newest?: readonly Schemas['Delivery'][]): Seen {
+  const until = health.since;
+  const seen = seenOf(newest ?? []);
+  const isFailing = health.state === 'paused' || health.state === 'failing';
+  const before = useQuery({
+    queryKey: ['before-failure', id, until],
+    queryFn: ({ signal }) =>
+      api.GET('/api/public/webhooks/{id}/deliveries', {
+        params: { path: { id }, query: { until, limit: 25 } },
+        signal,
+      }),
+    enabled: newest !== undefined && isFailing && seen.failure === undefined,
+  });
+  return before.data && isFailing ? { ...seenOf(before.data.deliveries), ...seen } : seen;
 }
 
 /** Removes a receiver. Of what is gone nothing is read again. */

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useMayLock } from '../access/access.ts';
 import { api, type Schemas } from '../api/client.ts';
-import type { Filter } from '../deliveries/filter.ts';
 import { cutUrl } from '../text/cut-url.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { texts } from '../texts/texts.ts';
@@ -13,14 +12,18 @@ import { Problem } from '../ui/problem.tsx';
 import { toAdvancedInput } from './advanced-input.ts';
 import { useChange, useOtherUrls, useRemoval } from './queries.ts';
 import { ReceiverForm, type ReceiverChange } from './receiver-form.tsx';
+import type { OpenReplay } from './replay-of-list.tsx';
 import { SecretOnce } from './secret-once.tsx';
 import { TestDialog } from './test-dialog.tsx';
 
 type ReceiverActionsProps = {
   readonly receiver: Schemas['Receiver'];
-  readonly onReplay: (filter: Filter) => void;
+  readonly onReplay: OpenReplay;
   readonly onRemoved: () => void;
 };
+
+/** What was pending when a receiver was disabled was accepted at most so long before. */
+const OLDEST_PENDING_MS = 5 * 86_400_000;
 
 /** What can be done with a receiver. Each but enabling asks first. Of a locked one nothing is offered that is refused. */
 export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActionsProps) {
@@ -33,9 +36,15 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
   const close = () => {
     setOpen(undefined);
   };
+  /** Since when there may be something that it missed, once it has been enabled again. */
+  const [missedSince, setMissedSince] = useState<number>();
+  const offerReplay = () => {
+    if (receiver.disabledAt !== undefined) setMissedSince(Date.parse(receiver.disabledAt) - OLDEST_PENDING_MS);
+  };
   const enable = useChange(async () => {
     await api.PATCH('/api/public/webhooks/{id}', { params: { path: { id } }, body: { enabled: true } });
     announce(receiverTexts.enabled);
+    offerReplay();
   });
   const button = (name: NonNullable<typeof open>, look = 'button') => (
     <button
@@ -83,12 +92,29 @@ export function ReceiverActions({ receiver, onReplay, onRemoved }: ReceiverActio
       {!isLocked && mayLock && button('lock', 'button button-bad')}
       {button('remove', 'button button-bad')}
       {enable.error && <Problem error={enable.error} />}
+      {enabled && missedSince !== undefined && (
+        <p class="notice missed">
+          {receiverTexts.missed}{' '}
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              setMissedSince(undefined);
+              onReplay({}, missedSince);
+            }}
+          >
+            {receiverTexts.replayMissed}
+          </button>
+        </p>
+      )}
       {open === 'test' && <TestDialog id={id} onClose={close} />}
       {open === 'rotate' && <RotateDialog id={id} onClose={close} />}
       {open === 'edit' && <EditDialog receiver={receiver} onClose={close} />}
       {open === 'disable' && <DisableDialog id={id} onClose={close} />}
       {(open === 'lock' || open === 'pause') && <WithholdDialog id={id} by={open} onClose={close} />}
-      {(open === 'unlock' || open === 'resume') && <LiftDialog id={id} by={open} onClose={close} />}
+      {(open === 'unlock' || open === 'resume') && (
+        <LiftDialog id={id} by={open} onClose={close} onUnlocked={offerReplay} />
+      )}
       {open === 'remove' && <RemoveDialog receiver={receiver} onClose={close} onRemoved={onRemoved} />}
     </div>
   );
@@ -335,13 +361,19 @@ function WithholdDialog({ id, by, onClose }: DialogOf<'lock' | 'pause'>) {
 }
 
 /** Lifts a lock or a pause, after saying what that does. */
-function LiftDialog({ id, by, onClose }: DialogOf<'unlock' | 'resume'>) {
+function LiftDialog({
+  id,
+  by,
+  onClose,
+  onUnlocked,
+}: DialogOf<'unlock' | 'resume'> & { readonly onUnlocked: () => void }) {
   const { enabled, resumed, actions } = receiverTexts;
   const texts = receiverTexts[by];
   const lift = useChange(async () => {
     const path = by === 'unlock' ? '/api/public/webhooks/{id}/lock' : '/api/public/webhooks/{id}/pause';
     await api.DELETE(path, { params: { path: { id } } });
     announce(by === 'unlock' ? enabled : resumed);
+    if (by === 'unlock') onUnlocked();
     onClose();
   });
   return (

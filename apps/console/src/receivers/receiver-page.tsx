@@ -6,7 +6,6 @@ import { api, type Schemas } from '../api/client.ts';
 import { CountChart } from '../charts/count-chart.tsx';
 import { LatencyChart } from '../charts/latency-chart.tsx';
 import { DeliveryList } from '../deliveries/delivery-list.tsx';
-import type { Filter } from '../deliveries/filter.ts';
 import { useHead } from '../deliveries/queries.ts';
 import { chartTexts } from '../texts/chart-texts.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
@@ -23,10 +22,10 @@ import { Time } from '../ui/time.tsx';
 import { Url } from '../ui/url.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { Cause } from './cause.tsx';
-import { useChange, useReceiver, useStats, type StatsWindow } from './queries.ts';
+import { useChange, useReceiver, useSeen, useStats, type StatsWindow } from './queries.ts';
 import { ReceiverActions } from './receiver-actions.tsx';
-import { describeState, seenOf } from './receiver-state.ts';
-import { ReplayOfList } from './replay-of-list.tsx';
+import { describeState } from './receiver-state.ts';
+import { ReplayOfList, type OpenReplay } from './replay-of-list.tsx';
 import { timeToSend } from './time-to-send.ts';
 
 /** One receiver: how it does, what to do about it, and its deliveries. */
@@ -64,14 +63,17 @@ export function ReceiverPage({ id }: { readonly id: string }) {
 type ReceiverHeadProps = {
   readonly receiver: Schemas['Receiver'];
   /** Absent: he may not. */
-  readonly onTryAll: ((filter: Filter) => void) | undefined;
+  readonly onTryAll: OpenReplay | undefined;
 };
 
 function ReceiverHead({ receiver, onTryAll }: ReceiverHeadProps) {
   const now = useNow();
   const { url, description, events, id } = receiver;
-  const newest = useHead(id, {}).data?.deliveries ?? [];
-  const { tone, state, cause, explanation } = describeState(receiver, now, seenOf(newest));
+  const { tone, state, cause, explanation } = describeState(
+    receiver,
+    now,
+    useSeen(receiver, useHead(id, {}).data?.deliveries),
+  );
   return (
     <>
       <header class="page-head">

@@ -19,8 +19,8 @@ import { Url } from '../ui/url.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { NewReceiverForm, Registered, useRegistration } from './add-receiver.tsx';
 import { Cause } from './cause.tsx';
-import { useNewestDeliveries, useStats } from './queries.ts';
-import { describeState, seenOf, type Seen } from './receiver-state.ts';
+import { useNewestDeliveries, useStats, useSeen } from './queries.ts';
+import { describeState } from './receiver-state.ts';
 import { TestDialog } from './test-dialog.tsx';
 
 const LIMIT = 10;
@@ -109,7 +109,7 @@ function ReceiverTable({ receivers, newest }: ReceiverTableProps) {
           <ReceiverRow
             key={receiver.id}
             receiver={receiver}
-            seen={seenOf(newest.filter(({ receiverId }) => receiverId === receiver.id))}
+            newest={newest.filter(({ receiverId }) => receiverId === receiver.id)}
           />
         ))}
       </tbody>
@@ -120,11 +120,12 @@ function ReceiverTable({ receivers, newest }: ReceiverTableProps) {
 type ReceiverRowProps = {
   readonly receiver: Schemas['Receiver'];
   /** What the newest deliveries of the workspace tell of it. */
-  readonly seen: Seen;
+  readonly newest: readonly Schemas['Delivery'][];
 };
 
-function ReceiverRow({ receiver, seen }: ReceiverRowProps) {
+function ReceiverRow({ receiver, newest }: ReceiverRowProps) {
   const now = useNow();
+  const seen = useSeen(receiver, newest);
   const stats = useStats(receiver.id, '24h').data;
   const { tone, state, cause } = describeState(receiver, now, seen);
   const { events, description, health, id, url } = receiver;
@@ -166,7 +167,11 @@ function ReceiverRow({ receiver, seen }: ReceiverRowProps) {
         )}
       </td>
       <td class="col-number">
-        {stats?.totals.p95Ms === undefined ? <span class="quiet nothing">–</span> : limitText(stats.totals.p95Ms, LONGEST_MS.attempt)}
+        {stats?.totals.p95Ms === undefined ? (
+          <span class="quiet nothing">–</span>
+        ) : (
+          limitText(stats.totals.p95Ms, LONGEST_MS.attempt)
+        )}
       </td>
       <td class="col-last">{lastAt === undefined ? <span class="quiet nothing">–</span> : <Time at={lastAt} />}</td>
       <td class="col-number">{health.backlog}</td>

@@ -22,14 +22,16 @@ import { fromLocalInput, judgeReplay, toLocalInput } from './replay-range.ts';
 type ReplayOfListProps = {
   /** Those of the list. */
   readonly receivers: readonly Schemas['Receiver'][];
-  /** `open` asks for a replay of what matches a filter. */
-  readonly children: (open: (filter: Filter) => void) => ComponentChildren;
+  readonly children: (open: OpenReplay) => ComponentChildren;
 };
+
+/** Asks for a replay of what matches a filter; of what was accepted since a time (epoch ms), if that is no range. */
+export type OpenReplay = (filter: Filter, since?: number) => void;
 
 /** Replays of a list of deliveries: their dialog, and how far each is, which lives in the address. */
 export function ReplayOfList({ receivers, children }: ReplayOfListProps) {
   const [query, setQuery] = useSearchParams();
-  const [filter, setFilter] = useState<Filter>();
+  const [wanted, setWanted] = useState<{ readonly filter: Filter; readonly since?: number | undefined }>();
   const mayWrite = useMayWrite();
   const ids = (query.get('replay') ?? '').split('.').filter((id) => id !== '');
   const show = (shown: readonly string[]) => {
@@ -56,13 +58,15 @@ export function ReplayOfList({ receivers, children }: ReplayOfListProps) {
           }}
         />
       ))}
-      {children(setFilter)}
-      {filter && (
+      {children((filter, since) => {
+        setWanted({ filter, since });
+      })}
+      {wanted && (
         <ReplayDialog
           receivers={receivers}
-          filter={filter}
+          {...wanted}
           onClose={() => {
-            setFilter(undefined);
+            setWanted(undefined);
           }}
           onStarted={show}
         />
@@ -130,18 +134,19 @@ type ReplayDialogProps = {
   readonly receivers: readonly Receiver[];
   /** What the dialog proposes at first. */
   readonly filter: Filter;
+  readonly since?: number | undefined;
   readonly onClose: () => void;
   readonly onStarted: (replayIds: readonly string[]) => void;
 };
 
 /** Starts a replay: of a time range, or of all that match a filter. It says before how many that are. */
-function ReplayDialog({ receivers, filter, onClose, onStarted }: ReplayDialogProps) {
+function ReplayDialog({ receivers, filter, since: firstSince, onClose, onStarted }: ReplayDialogProps) {
   const texts = receiverTexts.replay;
   const isPendingOnly = filter.status === 'pending';
   const [since, setSince] = useState(() => {
-    const first = sinceOf(filter.range, serverNow());
-    if (first !== undefined) return toLocalInput(Date.parse(first));
-    return toLocalInput(Date.now() - (Object.keys(filter).length > 0 ? OLDEST_MS : DAY_MS));
+    const ofRange = sinceOf(filter.range, serverNow());
+    const first = firstSince ?? (ofRange === undefined ? undefined : Date.parse(ofRange));
+    return toLocalInput(first ?? Date.now() - (Object.keys(filter).length > 0 ? OLDEST_MS : DAY_MS));
   });
   const [until, setUntil] = useState('');
   const [statuses, setStatuses] = useState<readonly Status[]>(
