@@ -1,8 +1,15 @@
+import type { Schemas } from '../api/client.ts';
 import { codeWords } from '../texts/code-words.ts';
+import { receiverTexts } from '../texts/receiver-texts.ts';
+
+type EventName = Schemas['EventName'];
+type TaskEvent = Exclude<EventName, 'webhook.test'>;
 
 const STATUSES = ['pending', 'delivered', 'failed', 'canceled'] as const;
-export const TASK_EVENTS = ['task.check_in', 'task.requires_action', 'task.done', 'task.canceled'] as const;
-const EVENTS = [...TASK_EVENTS, 'webhook.test'] as const;
+// Compiles only while every event of the API has its words.
+const MEANINGS: Readonly<Record<TaskEvent, string>> = receiverTexts.form.meanings;
+export const TASK_EVENTS = Object.keys(MEANINGS) as readonly TaskEvent[];
+const EVENTS: readonly EventName[] = [...TASK_EVENTS, 'webhook.test'];
 const RANGES_MS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 
 export type Range = keyof typeof RANGES_MS;
@@ -10,7 +17,7 @@ export type Range = keyof typeof RANGES_MS;
 /** What of the deliveries is shown. It lives in the address. */
 export type Filter = {
   readonly status?: (typeof STATUSES)[number];
-  readonly event?: (typeof EVENTS)[number];
+  readonly event?: EventName;
   readonly range?: Range;
   /** The error of the last attempt, or the reason. */
   readonly error?: string;

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api, type Schemas } from '../api/client.ts';
 import { explainAttempt, explainCode, explainNote } from '../deliveries/explain-attempt.ts';
+import { TASK_EVENTS } from '../deliveries/filter.ts';
 import { RotatedNote, VerifyLink } from '../deliveries/signed-by.tsx';
 import { statusText } from '../text/http-status.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
@@ -16,13 +17,7 @@ import { Sentence } from '../ui/sentence.tsx';
 import { useChange } from './queries.ts';
 
 type EventName = Schemas['EventName'];
-const EVENTS: readonly EventName[] = [
-  'webhook.test',
-  'task.check_in',
-  'task.requires_action',
-  'task.done',
-  'task.canceled',
-];
+const EVENTS: readonly EventName[] = ['webhook.test', ...TASK_EVENTS];
 
 /** Sends a test event and shows what came of it. */
 export function TestDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
