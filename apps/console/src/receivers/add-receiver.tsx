@@ -4,12 +4,9 @@ import { newIdempotencyKey } from '../api/idempotency-key.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useChange, useOtherUrls } from './queries.ts';
-import { NO_ADVANCED } from './advanced-input.ts';
-import { ReceiverForm, type ReceiverChange, type ReceiverInput } from './receiver-form.tsx';
+import { ReceiverForm, type ReceiverChange } from './receiver-form.tsx';
 import { SecretOnce } from './secret-once.tsx';
 import { TestDialog } from './test-dialog.tsx';
-
-const EMPTY: ReceiverInput = { url: '', description: '', events: [] };
 
 /** Registers a receiver. Its form is in a dialog or in the page; what follows is in dialogs. */
 export function useRegistration() {
@@ -37,8 +34,6 @@ export function NewReceiverForm({ registration: { register }, isInPage = false }
   const otherUrls = useOtherUrls();
   return (
     <ReceiverForm
-      first={EMPTY}
-      firstAdvanced={NO_ADVANCED}
       submitText={form.submit}
       isSaving={register.isPending}
       error={register.error}

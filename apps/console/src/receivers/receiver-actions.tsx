@@ -9,7 +9,6 @@ import { announce } from '../ui/announce.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { Problem } from '../ui/problem.tsx';
-import { toAdvancedInput } from './advanced-input.ts';
 import { useChange, useOtherUrls, useRemoval } from './queries.ts';
 import { ReceiverForm, type ReceiverChange } from './receiver-form.tsx';
 import type { OpenReplay } from './replay-of-list.tsx';
@@ -124,7 +123,7 @@ type EditDialogProps = { readonly receiver: Schemas['Receiver']; readonly onClos
 
 /** Changes a receiver. A url that stays isn't sent: a new one would forget the failures. */
 function EditDialog({ receiver, onClose }: EditDialogProps) {
-  const { id, url: formerUrl, description, events } = receiver;
+  const { id, url: formerUrl } = receiver;
   const { form, saved } = receiverTexts;
   const otherUrls = useOtherUrls(id);
   const edit = useChange(async ({ url, ...input }: ReceiverChange) => {
@@ -136,8 +135,7 @@ function EditDialog({ receiver, onClose }: EditDialogProps) {
   return (
     <Dialog title={form.editTitle} onClose={onClose}>
       <ReceiverForm
-        first={{ url: formerUrl, description, events }}
-        firstAdvanced={toAdvancedInput(receiver)}
+        receiver={receiver}
         submitText={texts.save}
         isSaving={edit.isPending}
         error={edit.error}

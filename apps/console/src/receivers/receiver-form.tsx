@@ -10,19 +10,23 @@ import { Problem } from '../ui/problem.tsx';
 import {
   dropsHeaders,
   judgeAdvanced,
+  NO_ADVANCED,
   toAdvancedFields,
+  toAdvancedInput,
   type AdvancedFields as AdvancedFieldsOfRequest,
   type AdvancedInput,
 } from './advanced-input.ts';
 import { findRefusal, isToldAtFields } from './find-refusal.ts';
 
 type EventName = Schemas['EventName'];
-export type ReceiverInput = { readonly url: string; readonly description: string; readonly events: EventName[] };
+type ReceiverInput = { readonly url: string; readonly description: string; readonly events: EventName[] };
 export type ReceiverChange = ReceiverInput & AdvancedFieldsOfRequest;
 
+const NO_INPUT: ReceiverInput = { url: '', description: '', events: [] };
+
 type ReceiverFormProps = {
-  readonly first: ReceiverInput;
-  readonly firstAdvanced: AdvancedInput;
+  /** The one that is changed. Absent: a new one. */
+  readonly receiver?: Schemas['Receiver'];
   readonly submitText: string;
   readonly isSaving: boolean;
   readonly error: unknown;
@@ -35,8 +39,7 @@ type ReceiverFormProps = {
 
 /** The fields of a receiver. The rules of the url are those of the service; what only it can know, it says itself. */
 export function ReceiverForm({
-  first,
-  firstAdvanced,
+  receiver,
   submitText,
   isSaving,
   error,
@@ -45,6 +48,8 @@ export function ReceiverForm({
   isInPage = false,
 }: ReceiverFormProps) {
   const { form } = receiverTexts;
+  const first: ReceiverInput = receiver ?? NO_INPUT;
+  const firstAdvanced = receiver ? toAdvancedInput(receiver) : NO_ADVANCED;
   const [typedUrl, setUrl] = useState(first.url);
   // Pasted text often has a blank or a line break around it.
   const url = typedUrl.trim();
