@@ -1,8 +1,8 @@
+import { EVENT_NAMES } from '@herald/core';
 import { bodyOf } from '../support/http-request.ts';
 import { problemOf } from '../support/problems.ts';
 import { startHerald, type Herald } from '../support/start-herald.ts';
 
-const EVENTS = ['task.check_in', 'task.requires_action', 'task.done', 'task.canceled', 'webhook.test'];
 const URL = 'https://hooks.example.com/in?tenant=7';
 
 let herald: Herald;
@@ -40,7 +40,7 @@ test('a registration answers 201 with the receiver, its secret and where to find
   expect(answer.headers.location).toBe(`/api/public/webhooks/${String(receiver.id)}`);
   expect(answer.headers['cache-control']).toBe('no-store');
   expect((await workspace.request('GET', answer.headers.location ?? '')).body).toEqual(receiver);
-  expect(await workspace.listReceivers()).toEqual({ webhooks: [receiver], events: EVENTS });
+  expect(await workspace.listReceivers()).toEqual({ webhooks: [receiver], events: EVENT_NAMES });
 });
 
 test('a url that another receiver of the workspace has is taken, with a warning in that answer alone', async () => {

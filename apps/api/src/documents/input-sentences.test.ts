@@ -1,4 +1,4 @@
-import { BatchItem, ValidationError } from '@herald/core';
+import { BatchItem, EVENT_NAMES, ValidationError } from '@herald/core';
 import { z } from 'zod';
 import { ACTIVITY_ROUTES, STATS_ROUTES } from '../deliveries/stats.ts';
 import { DELIVERY_ROUTES } from '../deliveries/delivery-routes.ts';
@@ -41,7 +41,7 @@ function refusalOf(read: () => unknown): readonly string[] {
   }
 }
 
-const EVENTS = 'task.check_in, task.requires_action, task.done, task.canceled, webhook.test';
+const EVENTS = EVENT_NAMES.join(', ');
 const TYPES = 'start, checkpoint, action_required, done, canceled';
 const TIME = 'must be a time such as 2030-01-31T12:00:00Z';
 const ID = 'must be 1 to 128 letters, digits, . _ : or -';

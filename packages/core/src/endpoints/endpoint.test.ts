@@ -14,8 +14,7 @@ import {
 } from './endpoint.ts';
 
 const url = 'https://example.com/hooks';
-const UNKNOWN_EVENT =
-  'Invalid option: expected one of "task.check_in"|"task.requires_action"|"task.done"|"task.canceled"|"webhook.test"';
+const UNKNOWN_EVENT = `Invalid option: expected one of ${EVENT_NAMES.map((name) => `"${name}"`).join('|')}`;
 const HOURS = 'must be a whole number from 1 to 120';
 
 function problemsOf(schema: z.ZodType, input: unknown): string[] {
