@@ -12,25 +12,7 @@ export {
   type MemoryStoreOptions,
   type StoreOptions,
 } from './delivery-store.ts';
-export {
-  type ApprovalRequest,
-  type CanceledEvent,
-  type CheckInEvent,
-  type DecisionItem,
-  type DoneEvent,
-  EVENT_NAMES,
-  EventFormatError,
-  type EventName,
-  type HeraldEvent,
-  isSample,
-  type Outcome,
-  parseEvent,
-  type RequiresActionEvent,
-  type TaskFacts,
-  type TaskStatus,
-  type TestEvent,
-  type UnknownEvent,
-} from './event.ts';
+export * from './event.ts';
 export type { FindSecrets, HandledDelivery, ReceiverOptions, ReceiverRefusal } from './receiver-options.ts';
 export { createRedisStore, type RedisClient, type RedisStoreOptions } from './redis-store.ts';
 export {
