@@ -10,6 +10,8 @@ import {
   TaskEventName,
 } from '@herald/core';
 import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { EVENT_NAMES, EventFormatError, type HeraldEvent, isSample, parseEvent } from './event.ts';
 
 const facts = {
@@ -52,6 +54,24 @@ const bodies = [checkIn, requiresAction, done, canceled, testEvent];
 
 test('the kit knows every event that Herald sends', () => {
   expect(EVENT_NAMES).toEqual(EVENT_NAMES_OF_HERALD);
+});
+
+describe('the kit for Python', () => {
+  const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
+  const events = read('receiver-python/herald_receiver/events.py');
+
+  test.each(EVENT_NAMES)('knows %s, as the receiver of the README does', (name) => {
+    expect(events).toContain(`    event: Literal["${name}"]\n`);
+    expect(events).toContain(`    "${name}": _object(`);
+    expect(read('receiver/README.md')).toContain(`    case '${name}':\n`);
+  });
+
+  test('exports each of its types', () => {
+    const names = [...events.matchAll(/^class ([A-Z]\w+)/gm)].map(([, name = '']) => name);
+    const root = read('receiver-python/herald_receiver/__init__.py');
+    expect(names.length).toBeGreaterThan(EVENT_NAMES.length);
+    expect(names.filter((name) => !root.includes(`    "${name}",\n`))).toEqual([]);
+  });
 });
 
 test('every body that Herald renders is read whole', () => {
