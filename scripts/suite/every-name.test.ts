@@ -109,7 +109,7 @@ const TABLES: readonly Table[] = [
     what: 'error code',
     names: () => namesOn('errors.md', /^- \*\*`([a-z_]+)`\*\*/gm),
     // The last two are of attempts that former releases made.
-    unnamed: ['payload_not_kept', 'test_failed', 'timeout_body', 'tls_untrusted'],
+    unnamed: ['payload_not_kept', 'timeout_body', 'tls_untrusted'],
   },
 ];
 

@@ -36,7 +36,7 @@ export async function recordCall(stage: Stage, scene: Scene, script: FoundScript
   const underWay = [...tracker.findUnderWay().map(({ what }) => what), ...unanswered];
   tracker.stop();
   if (!recorded) throw new Error(`${nameOf(scene)}: the scene never ran the script`);
-  return { ...(recorded as Omit<RecordedCall, 'underWay'>), underWay };
+  return { ...recorded, underWay };
 }
 
 type Look = (lua: string, keyCount: number, rest: readonly (string | number)[]) => Promise<void>;
