@@ -86,7 +86,10 @@ export function createGroupBackend(options: GroupBackendOptions) {
       const lost = await leases.extend(handles, leaseMs);
       for (const [token, { reserved }] of old) {
         if (held.has(token) && lost.has(reserved.handle))
-          backend.emit('error', new Error(`the lease of ${reserved.id} was lost: it may be done twice`));
+          backend.emit(
+            'error',
+            new Error(`the lease of ${reserved.id} was lost: it was canceled, or may be done twice`),
+          );
       }
     } catch (error) {
       backend.emit('error', error);
