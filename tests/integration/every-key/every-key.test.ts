@@ -1,27 +1,15 @@
 import { existsSync } from 'node:fs';
 import { GLOBAL_KEYS } from '@herald/store/keys/keys';
-import { KEY_KINDS, readKeyName } from '@herald/store/keys/key-name';
+import { KEY_KINDS } from '@herald/store/keys/key-name';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { startEngine, type Engine } from '../engine/start-engine.ts';
 import { expire, live } from './live.ts';
-import { KNOWN_LEAKS, LONGEST_TTL_MS, MAY_STAY, WRITTEN_ELSEWHERE, type Kept, type Kind } from './may-stay.ts';
+import { kindOf, KNOWN_LEAKS, LONGEST_TTL_MS, MAY_STAY, WRITTEN_ELSEWHERE, type Kept, type Kind } from './may-stay.ts';
 
 const DAY_MS = 86_400_000;
 const START = Date.now();
 /** Past every retention. */
 const LATER = START + 400 * DAY_MS;
-
-const GLOBAL_KINDS = Object.entries(GLOBAL_KEYS).map(
-  ([kind, name]) => [kind as Kind, typeof name === 'string' ? name : name('')] as const,
-);
-
-/** Undefined for what belongs to no kind: it must have a time to live. */
-function kindOf(name: string): Kind | undefined {
-  const ofShard = readKeyName(name)?.kind;
-  if (ofShard) return ofShard;
-  const exact = GLOBAL_KINDS.find(([, known]) => known === name);
-  return (exact ?? GLOBAL_KINDS.find(([, known]) => known.endsWith(':') && name.startsWith(known)))?.[0];
-}
 
 const COUNTS: Readonly<Record<string, (redis: RedisClient, name: string) => Promise<number>>> = {
   string: () => Promise.resolve(1),

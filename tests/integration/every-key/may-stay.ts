@@ -1,10 +1,22 @@
 import { RECEIVER_LIMIT, REPLAY_LIMIT, TASK_STATUSES } from '@herald/core';
-import type { GLOBAL_KEYS } from '@herald/store/keys/keys';
-import type { KeyKind } from '@herald/store/keys/key-name';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
+import { readKeyName, type KeyKind } from '@herald/store/keys/key-name';
 import { BINDING_LIMIT } from '@herald/store/access/binding-store';
 import { AUDIT_LENGTH } from '../every-script/process-stores.ts';
 
 export type Kind = KeyKind | keyof typeof GLOBAL_KEYS;
+
+const GLOBAL_KINDS = Object.entries(GLOBAL_KEYS).map(
+  ([kind, name]) => [kind as Kind, typeof name === 'string' ? name : name('')] as const,
+);
+
+/** Undefined for what belongs to no kind: it must have a time to live. */
+export function kindOf(name: string): Kind | undefined {
+  const ofShard = readKeyName(name)?.kind;
+  if (ofShard) return ofShard;
+  const exact = GLOBAL_KINDS.find(([, known]) => known === name);
+  return (exact ?? GLOBAL_KINDS.find(([, known]) => known.endsWith(':') && name.startsWith(known)))?.[0];
+}
 
 /** What a service has after all that it did has settled and expired. */
 export type Kept = {
@@ -67,6 +79,12 @@ export const MAY_STAY: Readonly<Partial<Record<Kind, Bound>>> = {
   auditFollowers: { why: 'how far each of two followers is', members: () => 2 },
   auditIds: { why: 'these entries by owner', members: () => AUDIT_LENGTH },
 };
+
+/** Likewise, as long as something is left to do. */
+export const STAY_MEANWHILE: readonly Kind[] = [
+  ...(['delivery', 'transition', 'attempts', 'pending', 'settled', 'purge', 'line', 'replay', 'replays'] as const),
+  ...(['ready', 'turns', 'waiting', 'later', 'leases', 'auditCopy'] as const),
+];
 
 /** The longest time to live of a key, in ms: that of a log with a history. */
 export const LONGEST_TTL_MS = 130 * 86_400_000;

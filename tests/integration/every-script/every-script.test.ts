@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { createKeyspace } from '@herald/store/keys/keys';
 import { defineScript } from '@herald/store/redis/script';
 import { startRedis } from '@herald/test-kit';
+import { kindOf, MAY_STAY, STAY_MEANWHILE } from '../every-key/may-stay.ts';
 import { findAccountFaults, findEndedFaults, findHarm } from './find-harm.ts';
 import { findScripts } from './find-scripts.ts';
 import { KNOWN_FAILURES, type MishapName } from './known-failures.ts';
@@ -72,7 +73,7 @@ test('whoever is answered waited for all that it began', () => {
   expect(found.filter((each) => !each.endsWith(': '))).toEqual([]);
 });
 
-test('after each script, the accounts and the logs of what ended say what a walk over the records finds', async () => {
+test('after each script, the accounts and the logs of what ended say what a walk over the records finds, and all that may not stay expires', async () => {
   const [keys] = createKeyspace(1).shards;
   const found: string[] = [];
   for (const { call } of calls) {
@@ -81,6 +82,11 @@ test('after each script, the accounts and the logs of what ended say what a walk
     if (!keys) throw new Error('there is always a first shard');
     const [fault] = [...(await findAccountFaults(bench.redis, keys)), ...(await findEndedFaults(bench.redis, keys))];
     if (fault !== undefined) found.push(`${nameOf(call.scene)}: ${fault}`);
+    for (const name of await bench.redis.keys('*')) {
+      const kind = kindOf(name);
+      const mayStay = kind && (kind in MAY_STAY || STAY_MEANWHILE.includes(kind));
+      if (!mayStay && (await bench.redis.pttl(name)) === -1) found.push(`${nameOf(call.scene)}: ${name} stays`);
+    }
   }
   expect(found).toEqual([]);
 }, 60_000);
