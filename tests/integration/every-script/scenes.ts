@@ -326,9 +326,12 @@ const bulk: readonly Scene[] = [
     script: 'EXPIRE_SETTLED_LUA',
     hasHistory: true,
     mustWorkWhenFull: true,
-    async arrange({ fill, engine, now }) {
+    async arrange({ fill, engine, redis, keys, now }) {
       const { ids } = await fill();
-      for (const id of ids) await engine.settle(id, now, 'delivered');
+      for (const id of ids) {
+        await redis.rpush(keys.attempts(id), 'attempt');
+        await engine.settle(id, now, 'delivered');
+      }
       return ({ moves }) => moves.expire(HOUR_MS, 10);
     },
   },

@@ -223,3 +223,12 @@ test('every operation says what it is for, and every parameter of its path', () 
     });
   }
 });
+
+test('who needs no credentials is told of none that are missing', () => {
+  const operations = nodes.map(([, node]) => node).filter((node) => 'operationId' in node && 'responses' in node);
+  const asks = (node: Node) => node.security === undefined || (node.security as readonly unknown[]).length > 0;
+  const [open, others] = [operations.filter((each) => !asks(each)), operations.filter(asks)];
+  expect([open.length > 0, others.length > 0]).toEqual([true, true]);
+  expect(open.filter(({ responses }) => '401' in (responses as object))).toEqual([]);
+  expect(others.filter(({ responses }) => !('401' in (responses as object)))).toEqual([]);
+});
