@@ -85,7 +85,10 @@ const sharedRefusals = [
     body: { url, events: 'task.done' },
     problems: ['events: must be an array of event names; an empty one stands for all'],
   },
-  { body: { url, events: Array(21).fill('task.done') }, problems: ['events: must have at most 20 names'] },
+  {
+    body: { url, events: Array(EVENT_NAMES.length * 4 + 1).fill('task.done') },
+    problems: [`events: must have at most ${EVENT_NAMES.length * 4} names`],
+  },
   { body: { url, secret: 'whsec_x', workspaceId: 'ws_1' }, problems: [': Unrecognized keys: "secret", "workspaceId"'] },
   {
     body: { url, headers: null },
