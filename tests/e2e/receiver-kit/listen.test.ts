@@ -101,7 +101,7 @@ const listenArgs = (more: readonly string[] = []) => [
   ...more,
 ];
 const listen = (key: string, more: readonly string[] = [], api = apis[0].origin) =>
-  run(listenArgs(more), { HERALD_API: api, HERALD_KEY: key }, 'Listening at');
+  run(listenArgs(more), { HERALD_URL: api, HERALD_KEY: key }, 'Listening at');
 
 test('an event is at a local program at once, signed and with the bytes of its deliveries, and only those asked for', async () => {
   const workspace = await herald.createWorkspace();
@@ -179,7 +179,7 @@ test('the sixth listener of a workspace is refused on every API, and a revoked k
     return answer;
   };
   const streams = await Promise.all([0, 1, 0, 1, 0].map((index) => open(apis[index === 0 ? 0 : 1])));
-  await using running = await run(listenArgs(), { HERALD_API: apis[1].origin, HERALD_KEY: workspace.key });
+  await using running = await run(listenArgs(), { HERALD_URL: apis[1].origin, HERALD_KEY: workspace.key });
   expect(await running.exited).toEqual({ code: 1, signal: null });
   expect(running.output()).toContain('5 listeners are connected to this workspace already');
   expect((await workspace.request('HEAD', '/api/public/listen')).status).toBe(200);

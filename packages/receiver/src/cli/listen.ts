@@ -13,7 +13,7 @@ export async function runListen(
   { env, say, warn, now }: Terminal,
   values: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  const api = readUrl(values.api ?? env.HERALD_API, '--api');
+  const api = readUrl(values.api ?? env.HERALD_URL, '--api');
   const key = readKey(values.key ?? env.HERALD_KEY);
   const url = readUrl(values['forward-to'], '--forward-to');
   const events = readEventNames(values.events);

@@ -9,7 +9,7 @@ const USAGE = `herald-receiver brings webhooks of Herald to a program on this ma
 
   herald-receiver listen --api <origin> --key <API key> --forward-to <url> [--events <name,name>] [--secret <whsec_…>]
       Forwards the events of a workspace as they happen, signed, and shows what your program answers.
-      The key needs the scope webhooks. HERALD_API and HERALD_KEY serve instead of --api and --key.
+      The key needs the scope webhooks. HERALD_URL and HERALD_KEY serve instead of --api and --key.
 
   herald-receiver trigger <event> --forward-to <url> --secret <whsec_…>
       Sends one sample of an event, made and signed on this machine.
