@@ -46,7 +46,12 @@ ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
 ${SETTLE_LUA}
+-- A group that has a tenant is all of that workspace.
+local tenant = ofGroup and readGroup(ARGV[6]).tenant
+if tenant and (filter.workspace or tenant) ~= tenant then return { '', 0, 0 } end
+local isKnown = tenant and not (filter.event or filter.task or filter.before)
 local function isMeant(endpoint, transition)
+  if isKnown then return (filter.receiver or endpoint) == endpoint end
   local facts = redis.call('HMGET', prefix .. 'x:' .. transition, 'ws', 'ev', 'task', 'at')
   local isOurs = facts[1] and string.sub(facts[1], -${PLATFORM_OWNER.length}) ~= '${PLATFORM_OWNER}'
   return isOurs and (filter.workspace or facts[1]) == facts[1] and (filter.receiver or endpoint) == endpoint
@@ -189,7 +194,7 @@ type DropDeps = {
 type DropReport = { readonly deliveries: number; readonly pending: number };
 
 /** Deliveries that one step counts, or ends, roughly: Redis does nothing else for less than a ms. */
-const STEPS = { count: 100, cancel: 20 };
+const STEPS = { count: 150, cancel: 20 };
 const CancelReply = z.tuple([z.string(), z.number(), z.number()]);
 /** Deliveries come while it walks, and some move from where it hasn't been to where it has: it looks again, but not for ever. */
 const MOST_ROUNDS = 10;
