@@ -13,6 +13,7 @@ import type { AddressInfo } from 'node:net';
 import { createListeners, createTellListeners } from '../../apps/api/src/listening/create-listeners.ts';
 import { createListenMetrics } from '../../apps/api/src/metrics.ts';
 import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
+import { trackHandles } from '../support/track-handles.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
 const EVENT = { transitionId: 'trn_1', event: 'task.done', body: '{"id":"trn_1","text":"Grüße"}' };
@@ -295,12 +296,18 @@ describe('a stream', () => {
   test('goes on with a key that expires beyond what a timer takes, and looks at the time no more often for it', async () => {
     let looks = 0;
     const now = () => (looks++, Date.now());
-    await using api = await startProcess({ expiresAt: Date.now() + 2 ** 40, beatMs: NO_BEAT_MS, now });
+    const tracker = trackHandles();
+    const api = await startProcess({ expiresAt: Date.now() + 2 ** 40, beatMs: NO_BEAT_MS, now });
     const stream = await api.open();
     for (let count = 0; count < 20; count++) await api.publish({ ...EVENT, transitionId: `trn_${count}` });
     const [listenerId = ''] = /lst_[\w-]+/.exec(await stream.until('lst_')) ?? [];
     expect(await stream.until(deliveryIdOf('trn_19', listenerId))).not.toContain('event: end');
     expect(looks).toBeLessThan(5);
+    await api[Symbol.asyncDispose]();
+    tracker.stop();
+    // Node has one of its own for its Date header.
+    const left = tracker.find().filter(({ type, what }) => type === 'Timeout' && !what.includes('resetCache'));
+    expect(left.filter(({ what }) => what.includes('create-listeners'))).toEqual([]);
   });
 
   test('ends at once when its key was revoked while it connected', async () => {

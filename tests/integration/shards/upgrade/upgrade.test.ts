@@ -212,7 +212,12 @@ test('data of a newer version is refused, and a process that runs lets it alone'
 test('a new Redis has the layout at once', async () => {
   await data.redis.flushall();
   expect((await open()).events).toEqual([]);
-  expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS, layout: 3 });
+  const records = createShardRecordStore(data.redis);
+  expect(await records.read()).toEqual({ count: SHARDS, layout: 3 });
+  // A process that ends late takes nothing back of what another has done since.
+  await data.redis.hset(GLOBAL_KEYS.shards, 'layout', 4);
+  await records.finishUpgrade(3);
+  expect(await records.read()).toEqual({ count: SHARDS, layout: 4 });
 });
 
 test('who only reads is told what to do with data of a former version', async () => {
