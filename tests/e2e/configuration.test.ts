@@ -80,7 +80,7 @@ test.each([
 
 test('a port that is taken and an address of another machine are one sentence of the process', async () => {
   await using redis = await startRedis();
-  const other = createServer().listen(0, '127.0.0.1');
+  await using other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
   const env = { REDIS_URL: redis.url, SECRETS_KEY, ACTION_URL_TEMPLATE, LOG_LEVEL: 'error' };
@@ -89,7 +89,6 @@ test('a port that is taken and an address of another machine are one sentence of
     runApp('worker', { ...env, WORKER_PORT: String(port) }),
     runApp('worker', { ...env, WORKER_PORT: '0', WORKER_HOST: '192.0.2.1' }),
   ]);
-  other.close();
   const refusal = (stderr: string | RegExp) => ({ code: 1, stderr: expect.stringMatching(stderr) as string });
   expect(api).toMatchObject(
     refusal(new RegExp(`^Port ${port} is taken on 127\\.0\\.0\\.1\\. Set PORT to a free one\\.$`)),

@@ -200,13 +200,14 @@ describe('a folder of its own', () => {
   );
 
   test('taken ports are named together, with the variables to set', async () => {
-    const others = [createServer().listen(0, '127.0.0.1'), createServer().listen(0, '127.0.0.1')];
-    await Promise.all(others.map((other) => once(other, 'listening')));
-    const [PORT = '', WORKER_PORT = ''] = others.map((other) => String((other.address() as AddressInfo).port));
+    await using one = createServer().listen(0, '127.0.0.1');
+    await using other = createServer().listen(0, '127.0.0.1');
+    const others = [one, other];
+    await Promise.all(others.map((each) => once(each, 'listening')));
+    const [PORT = '', WORKER_PORT = ''] = others.map((each) => String((each.address() as AddressInfo).port));
     await expect(start({ PORT, WORKER_PORT })).rejects.toThrow(
       new RegExp(`Port ${PORT} is taken .* Set PORT to a free one[^]*Port ${WORKER_PORT} is taken .* Set WORKER_PORT`),
     );
-    for (const other of others) other.close();
   });
 });
 

@@ -13,20 +13,18 @@ async function refusalAt(server: Server, address: { host: string; port: number }
 }
 
 test('a free port is listened on, and told', async () => {
-  const server = createServer();
+  await using server = createServer();
   const port = await listen(server, { host: '127.0.0.1', port: 0 }, VARIABLES);
   expect((server.address() as AddressInfo).port).toBe(port);
-  server.close();
 });
 
 test('a taken port is one sentence that names the variable to set', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
+  await using other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
   expect(await refusalAt(createServer(), { host: '127.0.0.1', port })).toBe(
     `Port ${port} is taken on 127.0.0.1. Set SOME_PORT to a free one.`,
   );
-  other.close();
 });
 
 test('an address of another machine is one sentence', async () => {
@@ -49,10 +47,9 @@ test.each([
 });
 
 test('any other failure is thrown as it is', async () => {
-  const server = createServer();
+  await using server = createServer();
   await listen(server, { host: '127.0.0.1', port: 0 }, VARIABLES);
   await expect(listen(server, { host: '127.0.0.1', port: 0 }, VARIABLES)).rejects.toMatchObject({
     code: 'ERR_SERVER_ALREADY_LISTEN',
   });
-  server.close();
 });

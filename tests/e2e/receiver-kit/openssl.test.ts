@@ -74,14 +74,13 @@ test('what curl and openssl send is taken for genuine, by who has the secret', a
     store: createMemoryStore(),
     handle: ({ event }) => void seen.push(event),
   });
-  const server = createServer((req, res) => void handler(req, res)).listen(0, '127.0.0.1');
+  await using server = createServer((req, res) => void handler(req, res)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks/herald`;
   const [sent, forged] = [
     await runScript('send.sh', { SECRET: secret, URL: url }),
     await runScript('send.sh', { SECRET: newSigningSecret(), URL: url }),
   ];
-  server.close();
   expect([sent.output[0], forged.output[0]]).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 401 Unauthorized']);
   expect(seen).toEqual(['webhook.test']);
 });

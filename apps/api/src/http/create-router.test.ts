@@ -42,12 +42,11 @@ async function request(steps: Steps, line: string): Promise<{ status: number; ra
   const app = express();
   app.use(THINGS.path, createRouter(THINGS, { ran }, steps), refuseUnknownPath);
   app.use(createErrorHandler(silent));
-  const server = createServer(app).listen(0, '127.0.0.1');
+  await using server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const [method = '', path = ''] = line.split(' ');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { status } = await fetch(origin + path, { method, headers: { connection: 'close' } });
-  server.close();
   return { status, ran };
 }
 
@@ -140,17 +139,21 @@ test('whoever changed something is answered once the trail has it, and is told w
   app.use(createErrorHandler(silent));
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/things`;
-  const change = () => fetch(url, { method: 'POST', headers: { connection: 'close' } });
-  let isAnswered = false;
-  const first = change().finally(() => {
-    isAnswered = true;
-  });
-  while (asked.length === 0) await new Promise(setImmediate);
-  // The second is answered meanwhile.
-  expect((await change()).status).toBe(500);
-  expect(isAnswered).toBe(false);
-  written.resolve(undefined);
-  expect((await first).status).toBe(200);
-  server.close();
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/things`;
+    const change = () => fetch(url, { method: 'POST', headers: { connection: 'close' } });
+    let isAnswered = false;
+    const first = change().finally(() => {
+      isAnswered = true;
+    });
+    while (asked.length === 0) await new Promise(setImmediate);
+    // The second is answered meanwhile.
+    expect((await change()).status).toBe(500);
+    expect(isAnswered).toBe(false);
+    written.resolve(undefined);
+    expect((await first).status).toBe(200);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
 });

@@ -20,12 +20,15 @@ async function connectTo(listener: RequestListener) {
   await once(server, 'listening');
   const api = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/base/`);
   const got: unknown[] = [];
-  const ending = await connect({ api, key: 'hrld_x', events: ['task.done', 'task.canceled'] }, (event) => {
-    got.push(event);
-  });
-  server.closeAllConnections();
-  server.close();
-  return { ending, got, api };
+  try {
+    const ending = await connect({ api, key: 'hrld_x', events: ['task.done', 'task.canceled'] }, (event) => {
+      got.push(event);
+    });
+    return { ending, got, api };
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 }
 
 const answer =
