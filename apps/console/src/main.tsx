@@ -1,10 +1,10 @@
 import { QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
-import { watchReader } from './api/last-stir.ts';
-import { createQueryClient } from './api/query-client.ts';
 import { refusal } from './access/access.ts';
-import { showAccent } from './texts/brand.ts';
+import { watchReader } from './api/polling.ts';
+import { createQueryClient } from './api/query-client.ts';
 import { Console } from './shell/console.tsx';
+import { showAccent } from './texts/brand.ts';
 import { createLazy } from './ui/create-lazy.tsx';
 
 const Admin = createLazy(() => import('./admin/admin.tsx').then((module) => module.Admin));

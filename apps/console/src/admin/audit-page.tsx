@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
-import { MoreRows } from '../deliveries/more-rows.tsx';
+import { MoreRows } from '../deliveries/parts.tsx';
 import { adminTexts } from '../texts/admin-texts.ts';
-import { ForeignText } from '../ui/foreign-text.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Time } from '../ui/time.tsx';
+import { ForeignText } from '../ui/words.tsx';
 import {
   AUDIT_RANGES,
+  type AuditFilter,
   isDoer,
   isWorkspace,
   readAuditFilter,
   writeAuditFilter,
-  type AuditFilter,
 } from './audit-filter.ts';
 import { OpenButton } from './open-button.tsx';
 import { useAudit } from './queries.ts';

@@ -1,13 +1,11 @@
 import type { Schemas } from '../api/client.ts';
-import { EventName } from '../deliveries/event-name.tsx';
 import { explainCode } from '../deliveries/explain-attempt.ts';
-import { MoreRows } from '../deliveries/more-rows.tsx';
+import { EventName, MoreRows } from '../deliveries/parts.tsx';
 import { adminTexts } from '../texts/admin-texts.ts';
 import { latencyText } from '../time/time-text.ts';
-import { Code } from '../ui/code.tsx';
-import { ForeignText } from '../ui/foreign-text.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Time } from '../ui/time.tsx';
+import { Code, ForeignText } from '../ui/words.tsx';
 import { OpenButton } from './open-button.tsx';
 import { useFailed } from './queries.ts';
 

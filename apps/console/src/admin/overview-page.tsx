@@ -3,15 +3,15 @@ import type { Schemas } from '../api/client.ts';
 import { CountChart } from '../charts/count-chart.tsx';
 import { LatencyChart } from '../charts/latency-chart.tsx';
 import { adminTexts } from '../texts/admin-texts.ts';
-import { chartTexts } from '../texts/chart-texts.ts';
+import { chartTexts } from '../texts/texts.ts';
 import { LONGEST_MS } from '../time/time-text.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Loaded } from '../ui/loaded.tsx';
-import { Sentence } from '../ui/sentence.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Time } from '../ui/time.tsx';
+import { Sentence } from '../ui/words.tsx';
 import { byteText } from './byte-text.ts';
-import { useOverview, type OverviewWindow } from './queries.ts';
+import { type OverviewWindow, useOverview } from './queries.ts';
 import { Tiles } from './tiles.tsx';
 
 const WINDOWS: readonly OverviewWindow[] = ['1h', '24h'];

@@ -2,13 +2,13 @@ import { useSearchParams } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
 import { adminTexts } from '../texts/admin-texts.ts';
 import { Badge } from '../ui/badge.tsx';
-import { ForeignText } from '../ui/foreign-text.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Time } from '../ui/time.tsx';
+import { ForeignText } from '../ui/words.tsx';
 import { rateText } from './byte-text.ts';
 import { OpenButton } from './open-button.tsx';
-import { emptyText } from './tiles.tsx';
 import { useWaitingReceivers } from './queries.ts';
+import { emptyText } from './tiles.tsx';
 
 type WaitingReceiver = Schemas['WaitingReceiver'];
 

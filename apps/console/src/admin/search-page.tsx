@@ -1,8 +1,8 @@
 import { useSearchParams } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
 import { adminTexts } from '../texts/admin-texts.ts';
-import { ForeignText } from '../ui/foreign-text.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { ForeignText } from '../ui/words.tsx';
 import { OpenButton } from './open-button.tsx';
 import { useSearch } from './queries.ts';
 

@@ -2,8 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useEffect, useRef } from 'preact/hooks';
 import { createStore } from '../state/create-store.ts';
 import { api, type Schemas } from './client.ts';
-import { quietMs, stir } from './last-stir.ts';
-import { judgePace } from './polling.ts';
+import { judgePace, quietMs, stir } from './polling.ts';
 
 /** What changes when something happens to deliveries, by the first word of its key. Pages of rows stay: nothing jumps. */
 const WATCHED = new Set<unknown>(['receivers', 'receiver', 'newest', 'head', 'delivery', 'task']);

@@ -32,3 +32,22 @@ export function judgeWait(failures: number, error: unknown): number {
   const asked = error instanceof ApiProblem ? (error.retryAfterMs ?? 0) : 0;
   return Math.max(asked, Math.min(SLOWEST_MS, POLL_MS * 2 ** Math.min(failures, 6)));
 }
+
+let stirredAt = Date.now();
+
+/** Somebody has done something with the page, or something has happened that it shows. */
+export function stir(): void {
+  stirredAt = Date.now();
+}
+
+/** For how long neither has been so, in ms. */
+export function quietMs(): number {
+  return Date.now() - stirredAt;
+}
+
+/** Notes what somebody does with the page. */
+export function watchReader(): void {
+  for (const event of ['pointermove', 'pointerdown', 'keydown', 'scroll', 'focus', 'visibilitychange']) {
+    addEventListener(event, stir, { capture: true, passive: true });
+  }
+}

@@ -1,4 +1,4 @@
-import { chartTexts } from '../texts/chart-texts.ts';
+import { chartTexts } from '../texts/texts.ts';
 import { ChartFrame, PLOT_HEIGHT } from './chart-frame.tsx';
 import { niceTop } from './scale.ts';
 

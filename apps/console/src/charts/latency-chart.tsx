@@ -1,4 +1,4 @@
-import { chartTexts } from '../texts/chart-texts.ts';
+import { chartTexts } from '../texts/texts.ts';
 import { latencyText, limitText } from '../time/time-text.ts';
 import { ChartFrame } from './chart-frame.tsx';
 import { linePath, niceTop } from './scale.ts';

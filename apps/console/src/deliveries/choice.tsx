@@ -1,6 +1,6 @@
 import { codeWords } from '../texts/code-words.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
-import type { Filter } from './filter.ts';
+import type { Filter } from './list-state.ts';
 
 type Option = readonly [value: string, title: string];
 

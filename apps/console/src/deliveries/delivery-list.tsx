@@ -5,12 +5,10 @@ import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { announce } from '../ui/announce.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Choice, ResultChoice } from './choice.tsx';
-import { DeliveryTable, type Endpoints } from './delivery-table.tsx';
-import { FILTER_CHOICES, isFiltered, readFilter, writeFilter, type Filter } from './filter.ts';
-import { HistoryAway } from './history-away.tsx';
-import { mergeHead } from './merge-head.ts';
-import { MoreRows } from './more-rows.tsx';
-import { useDeliveries, useHead, useRedeliver } from './queries.ts';
+import { DeliveryTable } from './delivery-table.tsx';
+import { type Filter, FILTER_CHOICES, isFiltered, mergeHead, readFilter, writeFilter } from './list-state.ts';
+import { HistoryAway, MoreRows } from './parts.tsx';
+import { useDeliveries, useHead, useRedeliver, type Endpoints } from './queries.ts';
 
 type DeliveryListProps = {
   /** Absent: those of the workspace. */

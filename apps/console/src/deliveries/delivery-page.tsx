@@ -7,23 +7,16 @@ import { statusText } from '../text/http-status.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { latencyText, preciseDuration, roughDuration } from '../time/time-text.ts';
 import { announce } from '../ui/announce.tsx';
-import { Code } from '../ui/code.tsx';
-import { Copy } from '../ui/copy.tsx';
-import { ForeignText } from '../ui/foreign-text.tsx';
-import { Id } from '../ui/id.tsx';
+import { Copy, Id } from '../ui/copy.tsx';
 import { Json } from '../ui/json.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Problem } from '../ui/problem.tsx';
-import { Sentence } from '../ui/sentence.tsx';
-import { ExactTime, Time } from '../ui/time.tsx';
-import { Url } from '../ui/url.tsx';
-import { useNow } from '../ui/use-now.ts';
+import { ExactTime, Time, useNow } from '../ui/time.tsx';
+import { Code, ForeignText, Sentence, Url } from '../ui/words.tsx';
 import { Endpoint } from './delivery-table.tsx';
-import { EventName } from './event-name.tsx';
 import { explainAttempt, explainCode, explainNote, isSuccess } from './explain-attempt.ts';
+import { EventName, RotatedNote, StatusBadge, VerifyLink } from './parts.tsx';
 import { useDelivery, useReceiverOf, useRedeliver } from './queries.ts';
-import { RotatedNote, VerifyLink } from './signed-by.tsx';
-import { StatusBadge } from './status-badge.tsx';
 
 /** One delivery: how it stands, each attempt, and what was sent. */
 export function DeliveryPage({ id }: { readonly id: string }) {

@@ -2,20 +2,14 @@ import { useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
-import { Code, wordsOf } from '../ui/code.tsx';
-import { ForeignText } from '../ui/foreign-text.tsx';
-import { Url } from '../ui/url.tsx';
 import { latencyText, relativeTime } from '../time/time-text.ts';
-import { Time } from '../ui/time.tsx';
-import { useNow } from '../ui/use-now.ts';
-import { EventName } from './event-name.tsx';
+import { Time, useNow } from '../ui/time.tsx';
+import { Code, ForeignText, Url, wordsOf } from '../ui/words.tsx';
 import { isSuccess } from './explain-attempt.ts';
-import { StatusBadge } from './status-badge.tsx';
+import { EventName, StatusBadge } from './parts.tsx';
+import type { Endpoints } from './queries.ts';
 
 type Delivery = Schemas['Delivery'];
-
-/** The url and the description of receivers, by id. */
-export type Endpoints = ReadonlyMap<string, Pick<Schemas['Receiver'], 'url' | 'description'>>;
 
 type DeliveryTableProps = {
   readonly label: string;

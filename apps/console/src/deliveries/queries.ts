@@ -1,8 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
 import { api, type Schemas } from '../api/client.ts';
 import { serverNow } from '../api/server-clock.ts';
-import type { Endpoints } from './delivery-table.tsx';
-import { toQuery, type Filter } from './filter.ts';
+import { type Filter, toQuery } from './list-state.ts';
 
 const PAGE = 50;
 /** Enough to tell how many new ones there are. */
@@ -60,6 +59,9 @@ export function useReceivers() {
     queryFn: ({ signal }) => api.GET('/api/public/webhooks', { signal }),
   });
 }
+
+/** The url and the description of receivers, by id. */
+export type Endpoints = ReadonlyMap<string, Pick<Schemas['Receiver'], 'url' | 'description'>>;
 
 /** What lists show of receivers, by id. */
 export function useEndpoints(): Endpoints {

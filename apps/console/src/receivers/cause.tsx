@@ -1,4 +1,4 @@
-import { Sentence } from '../ui/sentence.tsx';
+import { Sentence } from '../ui/words.tsx';
 import type { CauseOfFailure } from './receiver-state.ts';
 
 /** Why the last attempt failed, in a sentence, with the status or the code in small. `withAction`: and what to do. */

@@ -1,8 +1,8 @@
 import { useActivity } from '../api/activity.ts';
 import { DeliveryList } from '../deliveries/delivery-list.tsx';
 import { useReceivers } from '../deliveries/queries.ts';
+import { cutUrl } from '../text/foreign-text.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
-import { cutUrl } from '../text/cut-url.ts';
 import { ReplayOfList } from './replay-of-list.tsx';
 
 /** A longer name would widen the list of the choices. */

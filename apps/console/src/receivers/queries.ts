@@ -1,9 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
-import { useReceivers } from '../deliveries/queries.ts';
 import { api, type Schemas } from '../api/client.ts';
-import { quietMs } from '../api/last-stir.ts';
-import { CHART_POLL_MS, judgeChartPace } from '../api/polling.ts';
-import { seenOf, type Seen } from './receiver-state.ts';
+import { CHART_POLL_MS, judgeChartPace, quietMs } from '../api/polling.ts';
+import { useReceivers } from '../deliveries/queries.ts';
+import { type Seen, seenOf } from './receiver-state.ts';
 
 export type StatsWindow = '1h' | '24h' | '7d';
 

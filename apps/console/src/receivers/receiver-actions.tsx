@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useMayLock } from '../access/access.ts';
 import { api, type Schemas } from '../api/client.ts';
-import { cutUrl } from '../text/cut-url.ts';
+import { cutUrl } from '../text/foreign-text.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { texts } from '../texts/texts.ts';
 import { exactTime } from '../time/time-text.ts';
@@ -10,7 +10,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { Problem } from '../ui/problem.tsx';
 import { useChange, useOtherUrls, useRemoval } from './queries.ts';
-import { ReceiverForm, type ReceiverChange } from './receiver-form.tsx';
+import { type ReceiverChange, ReceiverForm } from './receiver-form.tsx';
 import type { OpenReplay } from './replay-of-list.tsx';
 import { SecretOnce } from './secret-once.tsx';
 import { TestDialog } from './test-dialog.tsx';

@@ -2,21 +2,22 @@ import { judgeEndpointUrl } from '@herald/core/endpoints/judge-endpoint-url';
 import { useState } from 'preact/hooks';
 import { ApiProblem } from '../api/api-problem.ts';
 import type { Schemas } from '../api/client.ts';
-import { TASK_EVENTS } from '../deliveries/filter.ts';
+import { TASK_EVENTS } from '../deliveries/list-state.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { texts } from '../texts/texts.ts';
 import { Field } from '../ui/field.tsx';
 import { Problem } from '../ui/problem.tsx';
 import {
-  dropsHeaders,
-  judgeAdvanced,
   NO_ADVANCED,
-  toAdvancedFields,
   toAdvancedInput,
   type AdvancedFields as AdvancedFieldsOfRequest,
   type AdvancedInput,
-} from './advanced-input.ts';
-import { findRefusal, isToldAtFields } from './find-refusal.ts';
+  dropsHeaders,
+  findRefusal,
+  isToldAtFields,
+  judgeAdvanced,
+  toAdvancedFields,
+} from './form-input.ts';
 
 type EventName = Schemas['EventName'];
 type ReceiverInput = { readonly url: string; readonly description: string; readonly events: EventName[] };

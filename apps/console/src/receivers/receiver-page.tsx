@@ -7,26 +7,23 @@ import { CountChart } from '../charts/count-chart.tsx';
 import { LatencyChart } from '../charts/latency-chart.tsx';
 import { DeliveryList } from '../deliveries/delivery-list.tsx';
 import { useHead } from '../deliveries/queries.ts';
-import { chartTexts } from '../texts/chart-texts.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
+import { chartTexts } from '../texts/texts.ts';
 import { LONGEST_MS, percentText, roughDuration } from '../time/time-text.ts';
 import { announce } from '../ui/announce.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { ForeignText } from '../ui/foreign-text.tsx';
-import { Id } from '../ui/id.tsx';
+import { Id } from '../ui/copy.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Problem } from '../ui/problem.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import { Time } from '../ui/time.tsx';
-import { Url } from '../ui/url.tsx';
-import { useNow } from '../ui/use-now.ts';
+import { Time, useNow } from '../ui/time.tsx';
+import { ForeignText, Url } from '../ui/words.tsx';
 import { Cause } from './cause.tsx';
-import { useChange, useReceiver, useSeen, useStats, type StatsWindow } from './queries.ts';
+import { type StatsWindow, useChange, useReceiver, useSeen, useStats } from './queries.ts';
 import { ReceiverActions } from './receiver-actions.tsx';
-import { describeState } from './receiver-state.ts';
-import { ReplayOfList, type OpenReplay } from './replay-of-list.tsx';
-import { timeToSend } from './time-to-send.ts';
+import { describeState, timeToSend } from './receiver-state.ts';
+import { type OpenReplay, ReplayOfList } from './replay-of-list.tsx';
 
 /** One receiver: how it does, what to do about it, and its deliveries. */
 export function ReceiverPage({ id }: { readonly id: string }) {

@@ -12,14 +12,12 @@ import { limitText, LONGEST_MS, percentText } from '../time/time-text.ts';
 import { Badge } from '../ui/badge.tsx';
 import { createLazy } from '../ui/create-lazy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { ForeignText } from '../ui/foreign-text.tsx';
 import { Loaded } from '../ui/loaded.tsx';
-import { Time } from '../ui/time.tsx';
-import { Url } from '../ui/url.tsx';
-import { useNow } from '../ui/use-now.ts';
+import { Time, useNow } from '../ui/time.tsx';
+import { ForeignText, Url } from '../ui/words.tsx';
 import { NewReceiverForm, Registered, useRegistration } from './add-receiver.tsx';
 import { Cause } from './cause.tsx';
-import { useNewestDeliveries, useStats, useSeen } from './queries.ts';
+import { useNewestDeliveries, useSeen, useStats } from './queries.ts';
 import { describeState } from './receiver-state.ts';
 import { TestDialog } from './test-dialog.tsx';
 

@@ -4,20 +4,20 @@ import { useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { api, type Schemas } from '../api/client.ts';
-import { newIdempotencyKey } from '../api/idempotency-key.ts';
+import { newIdempotencyKey } from '../api/create-api.ts';
 import { serverNow } from '../api/server-clock.ts';
-import { Choice, ResultChoice, type Result } from '../deliveries/choice.tsx';
-import { sinceOf, TASK_EVENTS, type Filter } from '../deliveries/filter.ts';
+import { Choice, type Result, ResultChoice } from '../deliveries/choice.tsx';
+import { type Filter, sinceOf, TASK_EVENTS } from '../deliveries/list-state.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
-import { showsUtc } from '../time/zone.ts';
+import { showsUtc } from '../time/time-text.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Problem } from '../ui/problem.tsx';
-import { Url } from '../ui/url.tsx';
+import { Url } from '../ui/words.tsx';
+import { fromLocalInput, judgeReplay, toLocalInput } from './form-input.ts';
 import { useChange } from './queries.ts';
-import { fromLocalInput, judgeReplay, toLocalInput } from './replay-range.ts';
 
 type ReplayOfListProps = {
   /** Those of the list. */

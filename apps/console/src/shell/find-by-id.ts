@@ -1,5 +1,5 @@
-import { FILTER_CHOICES, isHttp } from '../deliveries/filter.ts';
-import { cutUrl } from '../text/cut-url.ts';
+import { FILTER_CHOICES, isHttp } from '../deliveries/list-state.ts';
+import { cutUrl } from '../text/foreign-text.ts';
 import { codeWords } from '../texts/code-words.ts';
 import { texts } from '../texts/texts.ts';
 

@@ -4,7 +4,7 @@ import { api } from '../api/client.ts';
 import { useReceivers } from '../deliveries/queries.ts';
 import { texts } from '../texts/texts.ts';
 import { announce } from '../ui/announce.tsx';
-import { ForeignText } from '../ui/foreign-text.tsx';
+import { ForeignText } from '../ui/words.tsx';
 import { findPlaces, isTransition, pageOfTransition } from './find-by-id.ts';
 
 async function askForPage(transitionId: string): Promise<string | undefined> {

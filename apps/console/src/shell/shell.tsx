@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter-preact';
 import { useStore } from '../state/create-store.ts';
 import { brand } from '../texts/brand.ts';
 import { texts } from '../texts/texts.ts';
-import { showsUtc, switchUtc } from '../time/zone.ts';
+import { showsUtc, switchUtc } from '../time/time-text.ts';
 import { Announcements } from '../ui/announce.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 

@@ -2,12 +2,10 @@ import { useInfiniteQuery } from '@tanstack/preact-query';
 import { useActivity } from '../api/activity.ts';
 import { api } from '../api/client.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
-import { EventName } from '../deliveries/event-name.tsx';
-import { HistoryAway } from '../deliveries/history-away.tsx';
-import { MoreRows } from '../deliveries/more-rows.tsx';
+import { EventName, HistoryAway, MoreRows } from '../deliveries/parts.tsx';
 import { useEndpoints } from '../deliveries/queries.ts';
-import { taskTexts } from '../texts/task-texts.ts';
-import { Id } from '../ui/id.tsx';
+import { taskTexts } from '../texts/delivery-texts.ts';
+import { Id } from '../ui/copy.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { ExactTime } from '../ui/time.tsx';
 

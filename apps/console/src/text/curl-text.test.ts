@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { curlText } from './curl-text.ts';
-import { cutUrl } from './cut-url.ts';
+import { cutUrl } from './foreign-text.ts';
 import { statusText } from './http-status.ts';
 
 const BODY = `{"text":"it's \\"quoted\\" $HOME \`id\` \\\\ !"}`;

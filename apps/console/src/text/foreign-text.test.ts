@@ -1,4 +1,4 @@
-import { markInvisible } from './mark-invisible.ts';
+import { markInvisible } from './foreign-text.ts';
 
 const show = (text: string, hasLines = true) =>
   markInvisible(text, hasLines)

@@ -184,3 +184,11 @@ export const answerTexts: Readonly<Record<number, { readonly meaning: string; re
     action: 'Answer with any status from 200 to 299.',
   },
 };
+
+/** What the page about a Task says. */
+export const taskTexts = {
+  title: 'Task',
+  emptyTitle: 'No delivery',
+  empty: 'No transition of this Task was sent to anybody: nothing has happened yet, or no receiver had subscribed.',
+  deliveriesOf: (event: string) => `Deliveries of ${event}`,
+} as const;

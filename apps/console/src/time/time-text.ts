@@ -1,4 +1,4 @@
-import { showsUtc } from './zone.ts';
+import { createStore } from '../state/create-store.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -84,4 +84,27 @@ export function percentText(share: number): string {
   if (share === 1) return '100 %';
   if (share === 0) return '0 %';
   return `${Math.min(99.9, Math.max(0.1, share * 100)).toFixed(1)} %`;
+}
+
+const KEY = 'herald.utc';
+
+/** Frames without a right to storage throw at every touch of it. */
+function readQuietly<T>(touch: () => T): T | undefined {
+  try {
+    return touch();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether times are shown in UTC, as logs and bodies have them, or in the reader's zone. The browser keeps the choice. */
+export const showsUtc = createStore(readQuietly(() => localStorage.getItem(KEY)) === 'true');
+
+export function switchUtc(): void {
+  const isOn = !showsUtc.get();
+  readQuietly(() => {
+    if (isOn) localStorage.setItem(KEY, 'true');
+    else localStorage.removeItem(KEY);
+  });
+  showsUtc.set(isOn);
 }

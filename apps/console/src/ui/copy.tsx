@@ -49,3 +49,13 @@ function CopyIcon() {
     </svg>
   );
 }
+
+/** An id in full, to copy. */
+export function Id({ id }: { readonly id: string }) {
+  return (
+    <span class="id">
+      <code>{id}</code>
+      <Copy text={id} what={texts.theId} />
+    </span>
+  );
+}

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { cutJson, prettyJson } from '../text/pretty-json.ts';
 import { texts } from '../texts/texts.ts';
 import { Copy } from './copy.tsx';
-import { ForeignText } from './foreign-text.tsx';
+import { ForeignText } from './words.tsx';
 
 /** A longer body is shown without colours. */
 const COLOURED_CHARACTERS = 20_000;

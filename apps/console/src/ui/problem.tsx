@@ -1,7 +1,7 @@
 import { PROBLEMS } from '@herald/core/codes/problem-codes';
 import { ApiAway, ApiProblem } from '../api/api-problem.ts';
 import { texts } from '../texts/texts.ts';
-import { Sentence } from './sentence.tsx';
+import { Sentence } from './words.tsx';
 
 function actionOf(code: string): string | undefined {
   return Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code as keyof typeof PROBLEMS].action : undefined;

@@ -1,5 +1,6 @@
+import { useEffect, useState } from 'preact/hooks';
+import { serverNow } from '../api/server-clock.ts';
 import { exactTime, relativeTime } from '../time/time-text.ts';
-import { useNow } from './use-now.ts';
 
 /** A time as the API writes it, shown relative to now; the exact one shows on hover. */
 export function Time({ at }: { readonly at: string }) {
@@ -21,4 +22,18 @@ export function ExactTime({ at }: { readonly at: string }) {
       {exactTime(ms)}
     </time>
   );
+}
+
+/** The time of the service, read whenever something is drawn, and every so often: a second for what is counted down. */
+export function useNow(everyMs = 10_000): number {
+  const [, setTick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      setTick((ticks) => ticks + 1);
+    }, everyMs);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [everyMs]);
+  return serverNow();
 }

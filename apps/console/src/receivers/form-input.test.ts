@@ -1,5 +1,12 @@
-import { dropsHeaders, judgeAdvanced, NO_ADVANCED, toAdvancedFields, toAdvancedInput } from './advanced-input.ts';
-import { findRefusal, isToldAtFields } from './find-refusal.ts';
+import {
+  dropsHeaders,
+  findRefusal,
+  isToldAtFields,
+  judgeAdvanced,
+  NO_ADVANCED,
+  toAdvancedFields,
+  toAdvancedInput,
+} from './form-input.ts';
 
 const first = toAdvancedInput({
   ordering: 'task',

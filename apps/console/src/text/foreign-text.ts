@@ -36,3 +36,9 @@ const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t'
 function escapeCharacter(character: string): string {
   return SHORT[character] ?? `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
+
+/** Host and path of a url as it is written; everything is host when it is none. */
+export function cutUrl(url: string): { readonly host: string; readonly path: string } {
+  const [, host = url, path = ''] = /^https?:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
+  return { host, path };
+}

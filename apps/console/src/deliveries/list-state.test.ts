@@ -1,4 +1,4 @@
-import { isFiltered, readFilter, toQuery, writeFilter } from './filter.ts';
+import { isFiltered, mergeHead, readFilter, toQuery, writeFilter } from './list-state.ts';
 
 const NOW = Date.UTC(2030, 0, 31, 12);
 
@@ -21,4 +21,16 @@ test('a range is a time of the API', () => {
     status: 'pending',
     since: '2030-01-31T11:00:00.000Z',
   });
+});
+
+const row = (id: string, status = 'pending') => ({ id, status });
+
+test('a row that changed changes at its place, and new ones are only counted', () => {
+  const merged = mergeHead([row('b'), row('a')], [row('d'), row('c'), row('b', 'delivered')]);
+  expect(merged).toEqual({ rows: [row('b', 'delivered'), row('a')], fresh: [row('d'), row('c')], isMore: false });
+});
+
+test('where no shown row is among the newest, there may be more than those', () => {
+  expect(mergeHead([row('a')], [row('z'), row('y')]).isMore).toBe(true);
+  expect(mergeHead([row('a')], []).isMore).toBe(false);
 });

@@ -1,6 +1,7 @@
 import { readDuration, writeDuration } from '@herald/core/duration';
 import type { Schemas } from '../api/client.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
+import { showsUtc } from '../time/time-text.ts';
 
 type Receiver = Schemas['Receiver'];
 type Patch = Schemas['PatchReceiver'];
@@ -113,4 +114,51 @@ function readLines(text: string): { readonly headers: Record<string, string>; re
     headers.set(name, line.slice(colon + 1).trim());
   }
   return { headers: Object.fromEntries(headers) };
+}
+
+type Refusal = { readonly path: string; readonly message: string };
+
+/** The fields of the form that show themselves what the service says about them. */
+const FIELDS = ['url', 'orderingTimeoutSeconds', 'rateLimit', 'maxRetryHours', 'headers'];
+
+const isOf = (field: string, path: string): boolean => path === field || path.startsWith(`${field}.`);
+
+/** What the service says about a field of the form; about headers with the name of each. */
+export function findRefusal(refusals: readonly Refusal[], field: string): string | undefined {
+  const found = refusals.filter(({ path }) => isOf(field, path));
+  const [first] = found;
+  if (first === undefined) return undefined;
+  if (field !== 'headers') return withoutPath(first);
+  return found.map((each) => `${each.path.slice('headers.'.length)} ${withoutPath(each)}`.trim()).join('; ');
+}
+
+/** The field stands beside it. */
+function withoutPath({ path, message }: Refusal): string {
+  return message.startsWith(`${path} `) ? message.slice(path.length + 1) : message;
+}
+
+/** Whether the fields show all of it. */
+export function isToldAtFields(refusals: readonly Refusal[]): boolean {
+  return refusals.length > 0 && refusals.every(({ path }) => FIELDS.some((field) => isOf(field, path)));
+}
+
+/** What an input of the type `datetime-local` holds for a time, in the chosen zone. */
+export function toLocalInput(ms: number): string {
+  const offsetMs = showsUtc.get() ? 0 : new Date(ms).getTimezoneOffset() * 60_000;
+  return new Date(ms - offsetMs).toISOString().slice(0, 16);
+}
+
+/** The time of such an input; undefined while it is empty. */
+export function fromLocalInput(text: string): string | undefined {
+  const ms = text === '' ? NaN : new Date(showsUtc.get() ? `${text}Z` : text).getTime();
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+}
+
+/** Why a replay can't be asked for like this, or undefined. */
+export function judgeReplay(since: string, until: string, statuses: readonly string[]): string | undefined {
+  const { sinceMissing, order, chooseOne } = receiverTexts.replay;
+  const [from, to] = [fromLocalInput(since), fromLocalInput(until)];
+  if (from === undefined) return sinceMissing;
+  if (to !== undefined && to <= from) return order;
+  return statuses.length === 0 ? chooseOne : undefined;
 }
