@@ -163,6 +163,19 @@ test('lists of values and unions in requests and answers have names', () => {
   expect(nameless.map(([pointer]) => pointer)).toEqual([]);
 });
 
+// A generator names an object after its field. With the name of a schema, one of the two becomes `ReceiverModel`.
+test('no object without a name is called as a schema', () => {
+  const named = new Set(Object.keys((document.components as { schemas: object }).schemas));
+  const objects = nodes.flatMap(([pointer, { type, properties }]) => {
+    const [, field = '', isItem] = /\/properties\/(\w+)(\/items)?(?:\/anyOf\/\d)?$/.exec(pointer) ?? [];
+    if (type !== 'object' || properties === undefined || field === '') return [];
+    const name = field.replaceAll(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase());
+    return [{ pointer, names: [name, ...(isItem === undefined ? [] : [name.replace(/s$/, '')])] }];
+  });
+  expect(objects.length).toBeGreaterThan(8);
+  expect(objects.filter(({ names }) => names.some((name) => named.has(name)))).toEqual([]);
+});
+
 test('a secret is required where it is shown, and what is repeated is a schema of its own', () => {
   const { schemas: all } = document.components as { schemas: Record<string, { required?: string[]; anyOf?: Node[] }> };
   for (const name of ['RegisteredReceiver', 'CreatedCallback', 'SecretRotated'])
@@ -171,6 +184,81 @@ test('a secret is required where it is shown, and what is repeated is a schema o
   for (const name of ['ReceiverRegistration', 'TaskCreation', 'SecretRotation', 'PortalLinkCreation']) {
     expect(all[name]?.anyOf).toHaveLength(2);
   }
+});
+
+type Property = Node & { readonly $ref?: string };
+const fieldsOf = (schema: Property): Readonly<Record<string, Property>> =>
+  Object.assign({}, ...reachedFrom(schema).map(({ properties }) => properties ?? {})) as Record<string, Property>;
+const schemaAt = (node: unknown): Property =>
+  (node as { content?: Record<string, { schema: Property }> } | undefined)?.content?.['application/json']?.schema ?? {};
+
+test('a length of time has its unit in its name', () => {
+  const isTime = /timeout|overlap|expires|duration|delay(?!ed)|interval|bucket|retry|oldest|empty|full|^p\d\d/i;
+  const numbers = nodes.flatMap(([, { properties }]) =>
+    Object.entries((properties ?? {}) as Record<string, Property>).filter(([name, { type, anyOf }]) => {
+      const types = [type, ...((anyOf ?? []) as Node[]).map((each) => each.type)];
+      return isTime.test(name) && types.some((each) => each === 'integer' || each === 'number');
+    }),
+  );
+  expect(numbers.length).toBeGreaterThan(10);
+  expect(numbers.map(([name]) => name).filter((name) => !/(Seconds|Hours|Ms)$/.test(name))).toEqual([]);
+  const texts = nodes.filter(([pointer]) => /\/properties\/\w*(timeout|overlap)\w*(?<!At)$/i.test(pointer));
+  expect(texts.filter(([, { type, deprecated }]) => type === 'string' && deprecated !== true)).toEqual([]);
+});
+
+test('receivers and callbacks are told apart wherever one is named', () => {
+  const named = nodes.filter(([pointer]) => pointer.endsWith('/properties/endpointId'));
+  expect(named.length).toBeGreaterThan(2);
+  for (const [pointer, { deprecated }] of named) {
+    expect({ pointer, deprecated }).toEqual({ pointer, deprecated: true });
+    const of = nodes.find(([each]) => each === pointer.replace(/\/endpointId$/, ''))?.[1];
+    expect(Object.keys(of ?? {})).toEqual(expect.arrayContaining(['receiverId', 'callbackId']));
+  }
+});
+
+test('a query parameter is called as a field of what is listed, unless it is one of a few words', () => {
+  // Pages, times, what is looked for, and the status of the last attempt beside that of the delivery.
+  const words = ['limit', 'cursor', 'sinceCursor', 'since', 'until', 'events', 'find', 'q', 'httpStatus'];
+  const strange = called.flatMap(({ operationId, parameters = [], responses }) => {
+    const fields = fieldsOf(schemaAt(responses['200']));
+    return (parameters as { in: string; name: string; deprecated?: boolean }[])
+      .filter((each) => each.in === 'query' && each.deprecated !== true && !words.includes(each.name))
+      .filter(({ name }) => !(name in fields))
+      .map(({ name }) => `${operationId} ${name}`);
+  });
+  // What it tells is of the receiver that was asked for.
+  expect(strange).toEqual(['readActivity receiverId', 'readActivity callbackId']);
+});
+
+test('what a PATCH can set is always in the answer, and what the answer has can be sent back', () => {
+  const patches = called.filter(({ pointer }) => pointer.endsWith('/patch'));
+  expect(patches.map(({ operationId }) => operationId).sort()).toEqual(['changeCallback', 'changeReceiver']);
+  for (const { requestBody, responses } of patches) {
+    const [taken, given] = [requestBody, responses['200']].map(
+      (each) => nodes.find(([pointer]) => `#${pointer}` === schemaAt(each).$ref)?.[1],
+    );
+    const fields = (taken?.properties ?? {}) as Record<string, Property>;
+    expect(Object.keys(given?.properties ?? {}).filter((name) => !(name in fields))).toEqual([]);
+    const settable = Object.keys(fields).filter((name) => fields[name]?.readOnly !== true);
+    expect(settable.length).toBeGreaterThan(5);
+    // The values of headers are never shown.
+    expect(settable.filter((name) => !(given?.required as string[] | undefined)?.includes(name))).toEqual(['headers']);
+  }
+});
+
+test('a parameter that is deprecated says so itself, and each says what it is', () => {
+  const parameters = called.flatMap((each) => (each.parameters ?? []) as (Node & { schema?: Node })[]);
+  const own = parameters.filter(({ schema }) => schema !== undefined);
+  expect(own.filter(({ deprecated }) => deprecated === true).map(({ name }) => name)).toEqual([
+    'receiver',
+    'task',
+    'receiver',
+    'workspace',
+  ]);
+  expect(own.filter(({ deprecated, schema }) => deprecated !== schema?.deprecated)).toEqual([]);
+  expect(own.filter((each) => each.in === 'query' && each.description === undefined).map(({ name }) => name)).toEqual(
+    [],
+  );
 });
 
 test('operation ids read as methods, the legacy one is deprecated, and a client can be told where the service is', () => {
@@ -218,7 +306,7 @@ test('every operation says what it is for, and every parameter of its path', () 
       pointer,
       summary: expect.any(String) as string,
       tags: [expect.any(String)],
-      description: expect.any(String) as string,
+      description: expect.stringMatching(/./) as string,
       described: named,
     });
   }

@@ -199,7 +199,19 @@ export function createOpenApiDocument(part: DocumentPart = 'all'): OpenApiDocume
       },
     },
   );
+  for (const item of Object.values(document.paths ?? {})) {
+    for (const { parameters = [] } of Object.values(item) as oas31.OperationObject[])
+      parameters.forEach(sayAtParameter);
+  }
   return document as OpenApiDocument;
+}
+
+/** Generators look for both at the parameter, not at its schema. */
+function sayAtParameter(parameter: oas31.ParameterObject | oas31.ReferenceObject): void {
+  if (!('schema' in parameter)) return;
+  const { deprecated, description } = parameter.schema as oas31.SchemaObject;
+  if (deprecated === true) parameter.deprecated = true;
+  if (description !== undefined) parameter.description ??= description;
 }
 
 /** A later version may add fields, and values of a list, to an answer. What a caller sends is as it is here. */

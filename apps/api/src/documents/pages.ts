@@ -51,13 +51,14 @@ const Entry = {
   meaning: z.string(),
   action: z.string().meta({ description: 'What to do.' }),
 };
-const List = (description: string) => z.array(z.strictObject(Entry)).meta({ description });
+const ExplainedCode = z.strictObject(Entry).meta({ id: 'ExplainedCode' });
+const List = (description: string) => z.array(ExplainedCode).meta({ description });
 
 /** Every stable code of Herald, by where it shows. */
 const ErrorCodes = z
   .strictObject({
     problems: z
-      .array(z.strictObject({ ...Entry, status: z.int().min(400).max(599) }))
+      .array(z.strictObject({ ...Entry, status: z.int().min(400).max(599) }).meta({ id: 'ExplainedErrorCode' }))
       .meta({ description: 'The `code` of an answer that is an error.' }),
     attempts: List('The `error` of an attempt that got no usable answer.'),
     answers: List('The `bodyNote` of an attempt whose answer was odd. None is a failure.'),
@@ -75,6 +76,7 @@ export const PAGE_ROUTES: RouteTable<unknown> = {
   operations: [
     operation('readStartPage', 'GET /', {
       summary: 'List where to go',
+      description: 'A browser gets a page.',
       answer: { status: 200, description: 'The links.', schema: StartLinks, isPageToo: true },
       problems: ['validation_failed'],
       handle(_deps, req, res) {
@@ -83,6 +85,7 @@ export const PAGE_ROUTES: RouteTable<unknown> = {
     }),
     operation('listErrorCodes', 'GET /errors', {
       summary: 'List every error code',
+      description: 'With what each means, and what to do. A browser gets a page.',
       answer: { status: 200, description: 'The codes.', schema: ErrorCodes, isPageToo: true },
       problems: ['validation_failed'],
       handle(_deps, req, res) {

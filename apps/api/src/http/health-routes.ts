@@ -41,6 +41,7 @@ export const HEALTH_ROUTES: RouteTable<HealthRoutesDeps> = {
   operations: [
     operation('isAlive', 'GET /healthz', {
       summary: 'Check that the process lives',
+      description: 'It looks at nothing else: not at Redis, and at no worker.',
       answer: { status: 200, description: 'It lives.', schema: Alive },
       handle() {
         return { status: 'ok' as const };

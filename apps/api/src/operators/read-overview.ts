@@ -84,12 +84,14 @@ const Count = z.int().min(0);
 const Rate = z.number().min(0);
 const Ms = z.int().min(0).exactOptional();
 
-const FindingFields = z.strictObject({
-  level: z.enum(['error', 'warning']),
-  code: z.string().meta({ description: 'Stable, in snake_case.', examples: ['breaker_open'] }),
-  text: z.string().meta({ description: 'What is wrong.' }),
-  whatToDo: z.string(),
-});
+const FindingFields = z
+  .strictObject({
+    level: z.enum(['error', 'warning']),
+    code: z.string().meta({ description: 'Stable, in snake_case.', examples: ['breaker_open'] }),
+    text: z.string().meta({ description: 'What is wrong.' }),
+    whatToDo: z.string(),
+  })
+  .meta({ id: 'ServiceFinding' });
 
 /** The state of the whole service. */
 export const OverviewView = z

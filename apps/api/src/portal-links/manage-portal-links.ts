@@ -155,17 +155,19 @@ export const PortalLinkCreation = ShownOnce('PortalLinkCreation', PortalLinkView
 export const PortalLinkList = z
   .strictObject({
     portalLinks: z.array(
-      z.strictObject({
-        id: PortalLinkIdText,
-        createdAt: TimeText,
-        expiresAt: TimeText,
-        readOnly: READ_ONLY,
-        createdBy: z.string().meta({
-          description:
-            'The id of the API key that made it, or `operator` for one that an operator of the service made.',
-          examples: [LINK_EXAMPLE.createdBy],
-        }),
-      }),
+      z
+        .strictObject({
+          id: PortalLinkIdText,
+          createdAt: TimeText,
+          expiresAt: TimeText,
+          readOnly: READ_ONLY,
+          createdBy: z.string().meta({
+            description:
+              'The id of the API key that made it, or `operator` for one that an operator of the service made.',
+            examples: [LINK_EXAMPLE.createdBy],
+          }),
+        })
+        .meta({ id: 'ListedPortalLink' }),
     ),
   })
   .meta({ id: 'PortalLinkList', examples: [{ portalLinks: [LINK_EXAMPLE] }] });

@@ -65,7 +65,7 @@ const ListTaskDeliveries = z.strictObject({
 /** Query of a workspace's Tasks. */
 const ListWorkspaceTasks = z
   .strictObject({
-    status: TaskStatus.exactOptional(),
+    status: TaskStatus.meta({ description: 'In this status.' }).exactOptional(),
     since: Time.meta({ description: 'Created at or after this time.' }).exactOptional(),
     until: Time.meta({ description: 'Created before this time.' }).exactOptional(),
     limit: PageLimit,

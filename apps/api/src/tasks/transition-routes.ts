@@ -72,7 +72,7 @@ const BatchResults = z
 
 /** Query of an executor's list. */
 const ListTasks = z.strictObject({
-  status: TaskStatus,
+  status: TaskStatus.meta({ description: 'In this status.' }),
   limit: PageLimit,
   cursor: CursorText.exactOptional(),
 });

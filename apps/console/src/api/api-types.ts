@@ -740,7 +740,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Check that the process lives */
+        /**
+         * Check that the process lives
+         * @description It looks at nothing else: not at Redis, and at no worker.
+         */
         get: operations["isAlive"];
         put?: never;
         post?: never;
@@ -777,7 +780,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List where to go */
+        /**
+         * List where to go
+         * @description A browser gets a page.
+         */
         get: operations["readStartPage"];
         put?: never;
         post?: never;
@@ -794,7 +800,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List every error code */
+        /**
+         * List every error code
+         * @description With what each means, and what to do. A browser gets a page.
+         */
         get: operations["listErrorCodes"];
         put?: never;
         post?: never;
@@ -1912,11 +1921,7 @@ export interface components {
             created_at: string;
             /** @description Rises with every event of a Task. Deliveries may arrive in another order. */
             sequence: number;
-            /** @description The Task, with its status at that time. */
-            task: {
-                id: components["schemas"]["AnyTaskId"];
-                status: "running" | "requires_action";
-            };
+            task: components["schemas"]["CheckInTask"];
             outcome: components["schemas"]["PublicOutcome"];
         };
         /**
@@ -1924,6 +1929,11 @@ export interface components {
          * @example trn_mzxw6ytboi4dqnrrgi2temrsgqzdknbw
          */
         TransitionId: string;
+        /** @description The Task, with its status at that time. */
+        CheckInTask: {
+            id: components["schemas"]["AnyTaskId"];
+            status: "running" | "requires_action";
+        };
         /**
          * @description Id of a Task. That of a sample begins with `task_sample`; no Task ever has such an id.
          * @example task_01kes8t4a0q3m1y5b9z7x2c6vd
@@ -1986,11 +1996,7 @@ export interface components {
             created_at: string;
             /** @description Rises with every event of a Task. Deliveries may arrive in another order. */
             sequence: number;
-            /** @description The Task, with its status at that time. */
-            task: {
-                id: components["schemas"]["AnyTaskId"];
-                status: "requires_action";
-            };
+            task: components["schemas"]["RequiresActionTask"];
             outcome: components["schemas"]["PublicOutcome"];
             approval_request: components["schemas"]["PublicApprovalRequest"];
             /** @description Send it back when you resolve the request. */
@@ -2003,6 +2009,11 @@ export interface components {
              * @description A page where a person signs in and acts. It carries no credential.
              */
             action_url: string;
+        };
+        /** @description The Task, with its status at that time. */
+        RequiresActionTask: {
+            id: components["schemas"]["AnyTaskId"];
+            status: "requires_action";
         };
         /** @description The public-safe part of the primary approval request. */
         PublicApprovalRequest: {
@@ -2039,11 +2050,12 @@ export interface components {
             created_at: string;
             /** @description Rises with every event of a Task. Deliveries may arrive in another order. */
             sequence: number;
-            /** @description The Task, with its status at that time. */
-            task: {
-                id: components["schemas"]["AnyTaskId"];
-                status: "done";
-            };
+            task: components["schemas"]["DoneTask"];
+        };
+        /** @description The Task, with its status at that time. */
+        DoneTask: {
+            id: components["schemas"]["AnyTaskId"];
+            status: "done";
         };
         /**
          * @example {
@@ -2068,11 +2080,12 @@ export interface components {
             created_at: string;
             /** @description Rises with every event of a Task. Deliveries may arrive in another order. */
             sequence: number;
-            /** @description The Task, with its status at that time. */
-            task: {
-                id: components["schemas"]["AnyTaskId"];
-                status: "canceled";
-            };
+            task: components["schemas"]["CanceledTask"];
+        };
+        /** @description The Task, with its status at that time. */
+        CanceledTask: {
+            id: components["schemas"]["AnyTaskId"];
+            status: "canceled";
         };
         /**
          * @example {
@@ -2125,25 +2138,27 @@ export interface components {
              * @description The first failure since the last success.
              */
             since: string;
-            /** @description The attempt that made it a fact. */
-            last_attempt: {
-                delivery_id: components["schemas"]["DeliveryId"];
-                /** Format: date-time */
-                at: string;
-                /** @description The endpoint's HTTP status. */
-                status?: number;
-                /** @description Why no status came: the `error` of an attempt. */
-                error?: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
-            };
+            last_attempt: components["schemas"]["NoticeAttempt"];
             /** @constant */
             event: "receiver.failing";
-            receiver: {
-                id: components["schemas"]["ReceiverId"];
-                /** @description As its owner gave it. It may hold a token of theirs: mail only its host. */
-                url: string;
-            };
+            receiver: components["schemas"]["NoticeReceiver"];
             /** @description Failures in a row. */
             failures: number;
+        };
+        /** @description The attempt that made it a fact. */
+        NoticeAttempt: {
+            delivery_id: components["schemas"]["DeliveryId"];
+            /** Format: date-time */
+            at: string;
+            /** @description The endpoint's HTTP status. */
+            status?: number;
+            /** @description Why no status came: the `error` of an attempt. */
+            error?: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
+        };
+        NoticeReceiver: {
+            id: components["schemas"]["ReceiverId"];
+            /** @description As its owner gave it. It may hold a token of theirs: mail only its host. */
+            url: string;
         };
         /**
          * @example {
@@ -2180,23 +2195,10 @@ export interface components {
              * @description The first failure since the last success.
              */
             since: string;
-            /** @description The attempt that made it a fact. */
-            last_attempt: {
-                delivery_id: components["schemas"]["DeliveryId"];
-                /** Format: date-time */
-                at: string;
-                /** @description The endpoint's HTTP status. */
-                status?: number;
-                /** @description Why no status came: the `error` of an attempt. */
-                error?: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
-            };
+            last_attempt: components["schemas"]["NoticeAttempt"];
             /** @constant */
             event: "receiver.disabled";
-            receiver: {
-                id: components["schemas"]["ReceiverId"];
-                /** @description As its owner gave it. It may hold a token of theirs: mail only its host. */
-                url: string;
-            };
+            receiver: components["schemas"]["NoticeReceiver"];
             /** @description `gone`: it answered 410. `failing`: ten failures in a row over the time that the service allows. */
             reason: "gone" | "failing";
             /** @description Failures in a row. */
@@ -2235,23 +2237,10 @@ export interface components {
              * @description The first failure since the last success.
              */
             since: string;
-            /** @description The attempt that made it a fact. */
-            last_attempt: {
-                delivery_id: components["schemas"]["DeliveryId"];
-                /** Format: date-time */
-                at: string;
-                /** @description The endpoint's HTTP status. */
-                status?: number;
-                /** @description Why no status came: the `error` of an attempt. */
-                error?: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
-            };
+            last_attempt: components["schemas"]["NoticeAttempt"];
             /** @constant */
             event: "receiver.recovered";
-            receiver: {
-                id: components["schemas"]["ReceiverId"];
-                /** @description As its owner gave it. It may hold a token of theirs: mail only its host. */
-                url: string;
-            };
+            receiver: components["schemas"]["NoticeReceiver"];
         };
         /**
          * @example {
@@ -2289,28 +2278,20 @@ export interface components {
              * @description The first failure since the last success.
              */
             since: string;
-            /** @description The attempt that made it a fact. */
-            last_attempt: {
-                delivery_id: components["schemas"]["DeliveryId"];
-                /** Format: date-time */
-                at: string;
-                /** @description The endpoint's HTTP status. */
-                status?: number;
-                /** @description Why no status came: the `error` of an attempt. */
-                error?: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
-            };
+            last_attempt: components["schemas"]["NoticeAttempt"];
             /** @constant */
             event: "callback.disabled";
-            callback: {
-                id: components["schemas"]["CallbackId"];
-                /** @description As its owner gave it. It may hold a token of theirs: mail only its host. */
-                url: string;
-                task_id: components["schemas"]["TaskId"];
-            };
+            callback: components["schemas"]["NoticeCallback"];
             /** @description `gone`: it answered 410. `failing`: ten failures in a row over the time that the service allows. */
             reason: "gone" | "failing";
             /** @description Failures in a row. */
             failures: number;
+        };
+        NoticeCallback: {
+            id: components["schemas"]["CallbackId"];
+            /** @description As its owner gave it. It may hold a token of theirs: mail only its host. */
+            url: string;
+            task_id: components["schemas"]["TaskId"];
         };
         /**
          * @description Id of a Task's callback: the id of the Task with another prefix.
@@ -3656,41 +3637,28 @@ export interface components {
         /** @description What each code means, and what to do. */
         ErrorCodes: {
             /** @description The `code` of an answer that is an error. */
-            problems: {
-                code: string;
-                meaning: string;
-                /** @description What to do. */
-                action: string;
-                status: number;
-            }[];
+            problems: components["schemas"]["ExplainedErrorCode"][];
             /** @description The `error` of an attempt that got no usable answer. */
-            attempts: {
-                code: string;
-                meaning: string;
-                /** @description What to do. */
-                action: string;
-            }[];
+            attempts: components["schemas"]["ExplainedCode"][];
             /** @description The `bodyNote` of an attempt whose answer was odd. None is a failure. */
-            answers: {
-                code: string;
-                meaning: string;
-                /** @description What to do. */
-                action: string;
-            }[];
+            answers: components["schemas"]["ExplainedCode"][];
             /** @description The `reason` of a delivery that failed or was canceled. */
-            deliveries: {
-                code: string;
-                meaning: string;
-                /** @description What to do. */
-                action: string;
-            }[];
+            deliveries: components["schemas"]["ExplainedCode"][];
             /** @description The `code` of a problem or a warning in `/readyz`. */
-            readiness: {
-                code: string;
-                meaning: string;
-                /** @description What to do. */
-                action: string;
-            }[];
+            readiness: components["schemas"]["ExplainedCode"][];
+        };
+        ExplainedErrorCode: {
+            code: string;
+            meaning: string;
+            /** @description What to do. */
+            action: string;
+            status: number;
+        };
+        ExplainedCode: {
+            code: string;
+            meaning: string;
+            /** @description What to do. */
+            action: string;
         };
         /** @description Without the secret only when the answer is repeated for its `Idempotency-Key`. */
         PortalLinkCreation: components["schemas"]["PortalLink"] | components["schemas"]["RepeatedPortalLink"];
@@ -3745,28 +3713,29 @@ export interface components {
          *     }
          */
         PortalLinkList: {
-            portalLinks: {
-                id: components["schemas"]["PortalLinkId"];
-                /**
-                 * Format: date-time
-                 * @description An RFC 3339 time in UTC.
-                 * @example 2030-01-31T12:00:00.000Z
-                 */
-                createdAt: string;
-                /**
-                 * Format: date-time
-                 * @description An RFC 3339 time in UTC.
-                 * @example 2030-01-31T12:00:00.000Z
-                 */
-                expiresAt: string;
-                /** @description Whether the link can only read. */
-                readOnly: boolean;
-                /**
-                 * @description The id of the API key that made it, or `operator` for one that an operator of the service made.
-                 * @example key_0123456789abcdef
-                 */
-                createdBy: string;
-            }[];
+            portalLinks: components["schemas"]["ListedPortalLink"][];
+        };
+        ListedPortalLink: {
+            id: components["schemas"]["PortalLinkId"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            expiresAt: string;
+            /** @description Whether the link can only read. */
+            readOnly: boolean;
+            /**
+             * @description The id of the API key that made it, or `operator` for one that an operator of the service made.
+             * @example key_0123456789abcdef
+             */
+            createdBy: string;
         };
         PortalLinkDeleted: {
             deleted: boolean;
@@ -3995,17 +3964,18 @@ export interface components {
                 p99Ms?: number;
             }[];
             /** @description What is wrong now, in the words of `herald doctor`. */
-            findings: {
-                level: "error" | "warning";
-                /**
-                 * @description Stable, in snake_case.
-                 * @example breaker_open
-                 */
-                code: string;
-                /** @description What is wrong. */
-                text: string;
-                whatToDo: string;
-            }[];
+            findings: components["schemas"]["ServiceFinding"][];
+        };
+        ServiceFinding: {
+            level: "error" | "warning";
+            /**
+             * @description Stable, in snake_case.
+             * @example breaker_open
+             */
+            code: string;
+            /** @description What is wrong. */
+            text: string;
+            whatToDo: string;
         };
         WaitingReceiverList: {
             receivers: components["schemas"]["WaitingReceiver"][];
@@ -4082,7 +4052,14 @@ export interface components {
         FailedDelivery: {
             id: components["schemas"]["DeliveryId"];
             workspaceId: string;
-            /** @description A receiver or a callback; `platform` of a notice. */
+            /** @description Null: it goes to a callback, or is a notice. */
+            receiverId: components["schemas"]["ReceiverId"] | null;
+            /** @description Null: it goes to a receiver, or is a notice. */
+            callbackId: components["schemas"]["CallbackId"] | null;
+            /**
+             * @deprecated
+             * @description The former name of both; `platform` of a notice.
+             */
             endpointId: string;
             /** @description Null when the endpoint was removed. */
             host: string | null;
@@ -4878,15 +4855,23 @@ export interface operations {
     listReceiverDeliveries: {
         parameters: {
             query?: {
+                /** @description In this status. */
                 status?: components["schemas"]["DeliveryStatus"];
+                /** @description Of this event. */
                 event?: components["schemas"]["EventName"];
+                /** @description Accepted at or after this time. */
                 since?: string;
+                /** @description Accepted before this time. */
                 until?: string;
+                /** @description Whose last attempt has this `error`, or which have this `reason`. */
                 error?: string;
+                /** @description Whose last attempt was answered with this status, or with one of this hundred: `503`, `5xx`. */
                 httpStatus?: string;
+                /** @description The `sinceCursor` of an earlier list: what was accepted since then, and again some of the half minute before. */
                 sinceCursor?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
             };
             header?: never;
@@ -5379,21 +5364,41 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
+                /** @description In this status. */
                 status?: components["schemas"]["DeliveryStatus"];
+                /** @description Of this event. */
                 event?: components["schemas"]["EventName"];
+                /** @description Accepted at or after this time. */
                 since?: string;
+                /** @description Accepted before this time. */
                 until?: string;
+                /** @description Whose last attempt has this `error`, or which have this `reason`. */
                 error?: string;
+                /** @description Whose last attempt was answered with this status, or with one of this hundred: `503`, `5xx`. */
                 httpStatus?: string;
+                /** @description The `sinceCursor` of an earlier list: what was accepted since then, and again some of the half minute before. */
                 sinceCursor?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
+                /** @description Of this receiver. */
                 receiverId?: string;
+                /** @description Of this callback of a Task. */
                 callbackId?: string;
+                /**
+                 * @deprecated
+                 * @description The former name of `receiverId` and `callbackId`.
+                 */
                 receiver?: string;
+                /** @description About this Task. */
                 taskId?: string;
+                /** @description About this transition: the `id` in the body of an event. All of them on one page; of those that have left for the history, only those to receivers. */
                 transitionId?: string;
+                /**
+                 * @deprecated
+                 * @description The former name of `taskId`.
+                 */
                 task?: string;
             };
             header?: never;
@@ -5771,8 +5776,14 @@ export interface operations {
     readActivity: {
         parameters: {
             query?: {
+                /** @description Of this receiver. */
                 receiverId?: string;
+                /** @description Of this callback of a Task. */
                 callbackId?: string;
+                /**
+                 * @deprecated
+                 * @description The former name of `receiverId` and `callbackId`.
+                 */
                 receiver?: string;
             };
             header?: never;
@@ -5816,6 +5827,7 @@ export interface operations {
     listenToEvents: {
         parameters: {
             query?: {
+                /** @description Names of events, with commas between them. Absent: every event. */
                 events?: string;
             };
             header?: never;
@@ -5859,11 +5871,15 @@ export interface operations {
     listWorkspaceTasks: {
         parameters: {
             query?: {
+                /** @description In this status. */
                 status?: components["schemas"]["TaskStatus"];
+                /** @description Created at or after this time. */
                 since?: string;
+                /** @description Created before this time. */
                 until?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
             };
             header?: never;
@@ -6482,6 +6498,7 @@ export interface operations {
             query?: {
                 /** @description Transitions in a page, from 1 to 100. Each is shown with all its deliveries. Default: 50. */
                 limit?: number;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
             };
             header?: never;
@@ -7080,9 +7097,11 @@ export interface operations {
     listTasks: {
         parameters: {
             query: {
+                /** @description In this status. */
                 status: components["schemas"]["TaskStatus"];
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
             };
             header?: never;
@@ -8219,6 +8238,7 @@ export interface operations {
             query?: {
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
+                /** @description An id, or a part of a host or of a workspace. */
                 find?: string;
             };
             header?: never;
@@ -8282,6 +8302,7 @@ export interface operations {
             query?: {
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
             };
             header?: never;
@@ -8312,12 +8333,20 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
+                /** @description What was done to this workspace. */
                 workspaceId?: string;
+                /**
+                 * @deprecated
+                 * @description The former name of `workspaceId`.
+                 */
                 workspace?: string;
+                /** @description What this one did: `key_…`, `plk_…`, `operator` or `cli`. */
                 by?: string;
+                /** @description Done at or after this time. */
                 since?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
             };
             header?: never;

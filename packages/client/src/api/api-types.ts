@@ -1882,28 +1882,7 @@ export interface components {
          *     }
          */
         PortalLinkList: {
-            portalLinks: {
-                id: components["schemas"]["PortalLinkId"];
-                /**
-                 * Format: date-time
-                 * @description An RFC 3339 time in UTC.
-                 * @example 2030-01-31T12:00:00.000Z
-                 */
-                createdAt: string;
-                /**
-                 * Format: date-time
-                 * @description An RFC 3339 time in UTC.
-                 * @example 2030-01-31T12:00:00.000Z
-                 */
-                expiresAt: string;
-                /** @description Whether the link can only read. */
-                readOnly: boolean;
-                /**
-                 * @description The id of the API key that made it, or `operator` for one that an operator of the service made.
-                 * @example key_0123456789abcdef
-                 */
-                createdBy: string;
-            }[];
+            portalLinks: components["schemas"]["ListedPortalLink"][];
         };
         /**
          * @description Id of a portal link. It lets nobody in: the token does.
@@ -2103,6 +2082,28 @@ export interface components {
         };
         /** @enum {string} */
         WorkspaceScope: "webhooks" | "tasks" | "approvals:any";
+        ListedPortalLink: {
+            id: components["schemas"]["PortalLinkId"];
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description An RFC 3339 time in UTC.
+             * @example 2030-01-31T12:00:00.000Z
+             */
+            expiresAt: string;
+            /** @description Whether the link can only read. */
+            readOnly: boolean;
+            /**
+             * @description The id of the API key that made it, or `operator` for one that an operator of the service made.
+             * @example key_0123456789abcdef
+             */
+            createdBy: string;
+        };
         /**
          * @description A link to the console of one workspace.
          * @example {
@@ -3709,15 +3710,23 @@ export interface operations {
     listReceiverDeliveries: {
         parameters: {
             query?: {
+                /** @description In this status. */
                 status?: components["schemas"]["DeliveryStatus"];
+                /** @description Of this event. */
                 event?: components["schemas"]["EventName"];
+                /** @description Accepted at or after this time. */
                 since?: string;
+                /** @description Accepted before this time. */
                 until?: string;
+                /** @description Whose last attempt has this `error`, or which have this `reason`. */
                 error?: string;
+                /** @description Whose last attempt was answered with this status, or with one of this hundred: `503`, `5xx`. */
                 httpStatus?: string;
+                /** @description The `sinceCursor` of an earlier list: what was accepted since then, and again some of the half minute before. */
                 sinceCursor?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
             };
             header?: never;
@@ -3930,21 +3939,41 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
+                /** @description In this status. */
                 status?: components["schemas"]["DeliveryStatus"];
+                /** @description Of this event. */
                 event?: components["schemas"]["EventName"];
+                /** @description Accepted at or after this time. */
                 since?: string;
+                /** @description Accepted before this time. */
                 until?: string;
+                /** @description Whose last attempt has this `error`, or which have this `reason`. */
                 error?: string;
+                /** @description Whose last attempt was answered with this status, or with one of this hundred: `503`, `5xx`. */
                 httpStatus?: string;
+                /** @description The `sinceCursor` of an earlier list: what was accepted since then, and again some of the half minute before. */
                 sinceCursor?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
+                /** @description Of this receiver. */
                 receiverId?: string;
+                /** @description Of this callback of a Task. */
                 callbackId?: string;
+                /**
+                 * @deprecated
+                 * @description The former name of `receiverId` and `callbackId`.
+                 */
                 receiver?: string;
+                /** @description About this Task. */
                 taskId?: string;
+                /** @description About this transition: the `id` in the body of an event. All of them on one page; of those that have left for the history, only those to receivers. */
                 transitionId?: string;
+                /**
+                 * @deprecated
+                 * @description The former name of `taskId`.
+                 */
                 task?: string;
             };
             header?: never;
@@ -4322,8 +4351,14 @@ export interface operations {
     readActivity: {
         parameters: {
             query?: {
+                /** @description Of this receiver. */
                 receiverId?: string;
+                /** @description Of this callback of a Task. */
                 callbackId?: string;
+                /**
+                 * @deprecated
+                 * @description The former name of `receiverId` and `callbackId`.
+                 */
                 receiver?: string;
             };
             header?: never;
@@ -4367,11 +4402,15 @@ export interface operations {
     listWorkspaceTasks: {
         parameters: {
             query?: {
+                /** @description In this status. */
                 status?: components["schemas"]["TaskStatus"];
+                /** @description Created at or after this time. */
                 since?: string;
+                /** @description Created before this time. */
                 until?: string;
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
             };
             header?: never;
@@ -4990,6 +5029,7 @@ export interface operations {
             query?: {
                 /** @description Transitions in a page, from 1 to 100. Each is shown with all its deliveries. Default: 50. */
                 limit?: number;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
             };
             header?: never;
@@ -5588,9 +5628,11 @@ export interface operations {
     listTasks: {
         parameters: {
             query: {
+                /** @description In this status. */
                 status: components["schemas"]["TaskStatus"];
                 /** @description How many items a page may hold, from 1 to 100. Default: 50. */
                 limit?: number;
+                /** @description The `nextCursor` of the page before. */
                 cursor?: string;
             };
             header?: never;

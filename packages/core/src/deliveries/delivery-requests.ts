@@ -67,8 +67,8 @@ export const PageLimit = z
 
 /** Query of the lists of deliveries. */
 const ListFields = {
-  status: DeliveryStatusText.exactOptional(),
-  event: EventName.exactOptional(),
+  status: DeliveryStatusText.meta({ description: 'In this status.' }).exactOptional(),
+  event: EventName.meta({ description: 'Of this event.' }).exactOptional(),
   since: Time.meta({ description: 'Accepted at or after this time.' }).exactOptional(),
   until: Time.meta({ description: 'Accepted before this time.' }).exactOptional(),
   ...ResultFields,

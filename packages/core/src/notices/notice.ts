@@ -94,10 +94,10 @@ const common = {
         .meta({ description: 'Why no status came: the `error` of an attempt.' })
         .exactOptional(),
     })
-    .meta({ description: 'The attempt that made it a fact.' }),
+    .meta({ id: 'NoticeAttempt', description: 'The attempt that made it a fact.' }),
 };
-const receiver = z.object({ id: ReceiverIdText, url: Url });
-const callback = z.object({ id: CallbackIdText, url: Url, task_id: TaskIdText });
+const receiver = z.object({ id: ReceiverIdText, url: Url }).meta({ id: 'NoticeReceiver' });
+const callback = z.object({ id: CallbackIdText, url: Url, task_id: TaskIdText }).meta({ id: 'NoticeCallback' });
 const failures = z.int().min(1).meta({ description: 'Failures in a row.' });
 const reason = KnownText(['gone', 'failing']).meta({
   description: '`gone`: it answered 410. `failing`: ten failures in a row over the time that the service allows.',

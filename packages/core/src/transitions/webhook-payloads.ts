@@ -20,6 +20,7 @@ const Sequence = z
 
 function taskFields<Event extends EventName, Status extends TaskStatus>(
   event: Event,
+  name: string,
   statuses: readonly [Status, ...Status[]],
 ) {
   return {
@@ -29,7 +30,7 @@ function taskFields<Event extends EventName, Status extends TaskStatus>(
     sequence: Sequence,
     task: z
       .object({ id: AnyTaskIdText, status: KnownText(statuses) })
-      .meta({ description: 'The Task, with its status at that time.' }),
+      .meta({ id: `${name}Task`, description: 'The Task, with its status at that time.' }),
   };
 }
 
@@ -45,11 +46,11 @@ const outcome = { summary: 'The invoice is drafted.', progress: 0.5 };
  */
 export const WEBHOOK_PAYLOADS = {
   'task.check_in': z
-    .object({ ...taskFields('task.check_in', ['running', 'requires_action']), outcome: PublicOutcome })
+    .object({ ...taskFields('task.check_in', 'CheckIn', ['running', 'requires_action']), outcome: PublicOutcome })
     .meta({ id: 'CheckInPayload', examples: example('task.check_in', 'running', { outcome }) }),
   'task.requires_action': z
     .object({
-      ...taskFields('task.requires_action', ['requires_action']),
+      ...taskFields('task.requires_action', 'RequiresAction', ['requires_action']),
       outcome: PublicOutcome,
       approval_request: PublicApprovalRequest,
       action_version: z.int().min(1).meta({ description: 'Send it back when you resolve the request.' }),
@@ -75,10 +76,10 @@ export const WEBHOOK_PAYLOADS = {
       }),
     }),
   'task.done': z
-    .object(taskFields('task.done', ['done']))
+    .object(taskFields('task.done', 'Done', ['done']))
     .meta({ id: 'DonePayload', examples: example('task.done', 'done') }),
   'task.canceled': z
-    .object(taskFields('task.canceled', ['canceled']))
+    .object(taskFields('task.canceled', 'Canceled', ['canceled']))
     .meta({ id: 'CanceledPayload', examples: example('task.canceled', 'canceled') }),
   'webhook.test': z.object({ id: TransitionIdText, event: z.literal('webhook.test'), created_at: CreatedAt }).meta({
     id: 'TestPayload',
