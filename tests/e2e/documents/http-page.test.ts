@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { document } from '../../support/openapi-document.ts';
+import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';
 import type { HttpAnswer, RequestOptions } from '../../support/http-request.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
@@ -11,10 +13,10 @@ let own: WorkspaceClient;
 let receiverId: string;
 let taskId: string;
 beforeAll(async () => {
-  herald = await startHerald({ workers: 0, env: { RATE_LIMIT: '500' } });
+  herald = await startHerald({ workers: 0, env: { RATE_LIMIT: '500', ...OPERATOR_ENV } });
   own = await herald.createWorkspace();
   ({ id: receiverId } = await own.registerReceiver({ url: 'https://hooks.example.com/in' }));
-  ({ id: taskId } = await own.createTask({ input: 1 }));
+  ({ id: taskId } = await own.createTask({ input: 1, callback: { url: 'https://hooks.example.com/callback' } }));
   await own.createTask();
 });
 afterAll(() => herald[Symbol.asyncDispose]());
@@ -56,7 +58,7 @@ const SENTENCES: readonly (readonly [sentence: string, show: () => Promise<unkno
     [422, true],
   ],
   [
-    "What can be set is always in an answer, `null` while it isn't.",
+    "What a PATCH can set is always in an answer, `null` while it isn't",
     async () => (await ask('GET', receiver())).body,
     expect.objectContaining({ rateLimit: null, maxRetryHours: null }),
   ],
@@ -72,6 +74,16 @@ const SENTENCES: readonly (readonly [sentence: string, show: () => Promise<unkno
       return (await ask('PATCH', receiver(), { body: found })).status;
     },
     200,
+  ],
+  [
+    'What GET returns can be sent back with PATCH.',
+    async () => {
+      const { callback } = (await ask('GET', `/tasks/${taskId}`)).body as { callback: Record<string, unknown> };
+      const { orderingTimeout: _former, ...found } = callback;
+      const answer = await ask('PATCH', `/tasks/${taskId}/callback`, { body: found });
+      return [answer.status, JSON.stringify(answer.body) === JSON.stringify(callback)];
+    },
+    [200, true],
   ],
   [
     'The former name of a field must be left out.',
@@ -251,4 +263,103 @@ const SENTENCES: readonly (readonly [sentence: string, show: () => Promise<unkno
 test.each(SENTENCES)('%s', async (sentence, show, shown) => {
   expect(PAGE).toContain(sentence);
   expect(await show()).toEqual(shown);
+});
+
+const OLD_NAMES: readonly (readonly [operation: string, ask: () => Promise<HttpAnswer>, leaveOut: string])[] = [
+  ...(
+    [
+      ['receiver', 'receiverId', 'wh_01kes8t4a0q3m1y5b9z7x2c6vd'],
+      ['receiver', 'callbackId', 'cb_01kes8t4a0q3m1y5b9z7x2c6vd'],
+      ['task', 'taskId', 'task_01kes8t4a0q3m1y5b9z7x2c6vd'],
+    ] as const
+  ).map(
+    ([old, name, id]) =>
+      [`listDeliveries ${old}`, () => ask('GET', `/api/public/deliveries?${old}=${id}&${name}=${id}`), old] as const,
+  ),
+  [
+    'readActivity receiver',
+    () => ask('GET', `/api/public/activity?receiver=${receiverId}&receiverId=${receiverId}`),
+    'receiver',
+  ],
+  [
+    'listAudit workspace',
+    () =>
+      anonymous('GET', `/api/operator/audit?workspace=${own.id}&workspaceId=${own.id}`, {
+        headers: basic(OPERATOR_ENV.OPERATOR_USER, OPERATOR_ENV.OPERATOR_PASSWORD),
+      }),
+    'workspace',
+  ],
+  ...(
+    [
+      ['RegisterReceiver', 'POST', () => '/api/public/webhooks', { url: 'https://hooks.example.com/old' }],
+      ['PatchReceiver', 'PATCH', receiver, {}],
+      ['PatchCallback', 'PATCH', () => `/tasks/${taskId}/callback`, {}],
+    ] as const
+  ).map(
+    ([schema, method, path, body]) =>
+      [
+        `${schema} orderingTimeout`,
+        () => ask(method, path(), { body: { ...body, orderingTimeout: '2h', orderingTimeoutSeconds: 7_200 } }),
+        'orderingTimeout',
+      ] as const,
+  ),
+  [
+    'TaskCallback orderingTimeout',
+    () => {
+      const callback = { url: 'https://hooks.example.com/old', orderingTimeout: '2h', orderingTimeoutSeconds: 7_200 };
+      return ask('POST', '/tasks', { body: { callback } });
+    },
+    'orderingTimeout',
+  ],
+];
+
+test.each(OLD_NAMES)(
+  '%s beside its new name is refused, and the answer says what to leave out',
+  async (_name, asked, old) => {
+    const answer = await asked();
+    expect(answer.status).toBe(422);
+    expect(errorsOf(answer)[0]?.message).toMatch(new RegExp(`leave out.*\\b${old}\\b|\\b${old}\\b.*leave`));
+  },
+);
+
+test('every old name that a request may have was tried', () => {
+  const { paths, components } = document as unknown as {
+    paths: Record<
+      string,
+      Record<string, { operationId: string; parameters?: { name: string; deprecated?: boolean }[] }>
+    >;
+    components: {
+      schemas: Record<string, { properties?: Record<string, { deprecated?: boolean }>; required?: string[] }>;
+    };
+  };
+  const parameters = Object.values(paths).flatMap((item) =>
+    Object.values(item).flatMap(({ operationId, parameters: all = [] }) =>
+      all.flatMap(({ name, deprecated }) => (deprecated === true ? [`${operationId} ${name}`] : [])),
+    ),
+  );
+  const requests = ['RegisterReceiver', 'PatchReceiver', 'TaskCallback', 'PatchCallback'];
+  const fields = Object.entries(components.schemas).flatMap(([schema, { properties = {}, required = [] }]) =>
+    Object.entries(properties).flatMap(([name, { deprecated }]) =>
+      // What is deprecated in an answer is always there.
+      deprecated === true && !required.includes(name) ? [`${schema} ${name}`] : [],
+    ),
+  );
+  expect(fields.map((each) => each.split(' ')[0]).sort()).toEqual([...requests].sort());
+  expect([...new Set(OLD_NAMES.map(([name]) => name))].sort()).toEqual([...parameters, ...fields].sort());
+});
+
+test('a receiver or callback that there is not is 404 in each list that is asked for its part', async () => {
+  const names = { receiver: 'wh_01kes8t4a0q3m1y5b9z7x2c6vd', callback: 'cb_01kes8t4a0q3m1y5b9z7x2c6vd' };
+  const paths = [
+    `/api/public/deliveries?receiverId=${names.receiver}`,
+    `/api/public/deliveries?receiver=${names.receiver}`,
+    `/api/public/deliveries?callbackId=${names.callback}`,
+    `/api/public/activity?receiverId=${names.receiver}`,
+    `/api/public/activity?callbackId=${names.callback}`,
+    `/api/public/webhooks/${names.receiver}/deliveries`,
+    `/api/public/webhooks/${names.receiver}/stats`,
+    '/tasks/task_01kes8t4a0q3m1y5b9z7x2c6vd/deliveries',
+  ];
+  const answers = await Promise.all(paths.map(async (path) => [path, (await ask('GET', path)).status]));
+  expect(answers).toEqual(paths.map((path) => [path, 404]));
 });

@@ -274,7 +274,7 @@ test.each(['receiver', 'callback', 'task'] as const)(
     const { status, body } = await send('GET', path, { key: intruder.workspace.key });
     const nothing = { status: 200, body: { deliveries: [], nextCursor: null } };
     const unknown = { status: 404, body: { code: 'receiver_not_found' } };
-    expect({ status, body }).toMatchObject(kind === 'receiver' ? unknown : nothing);
+    expect({ status, body }).toMatchObject(kind === 'task' ? nothing : unknown);
   },
 );
 

@@ -1,5 +1,6 @@
-import { ListWorkspaceDeliveries, namedEndpoint, NotFoundError, type WorkspaceId } from '@herald/core';
+import { ListWorkspaceDeliveries, namedEndpoint, NotFoundError } from '@herald/core';
 import type { Redeliver, DeliveryLog } from '@herald/store/lists/delivery-log';
+import type { ActivityReader } from '@herald/store/stats/activity-reader';
 import { readCursor } from '../http/answer-fields.ts';
 import { workspaceOf } from '../http/request-state.ts';
 import type { PriceLists } from '../http/rate-limit.ts';
@@ -19,8 +20,7 @@ import {
 export type DeliveryRoutesDeps = {
   readonly deliveryLog: DeliveryLog;
   readonly readPriced: PriceLists;
-  /** Throws when the workspace has no such receiver. */
-  readonly receivers: { readonly find: (workspaceId: WorkspaceId, id: string) => Promise<unknown> };
+  readonly activity: ActivityReader;
   readonly redeliver: Redeliver;
   /** Epoch ms. */
   readonly now: () => number;
@@ -40,7 +40,7 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
       query: ListWorkspaceDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
       problems: ['receiver_not_found', 'history_unavailable'],
-      async handle({ deliveryLog, readPriced, receivers, now }, req, res, { limit, cursor, taskId, task, ...query }) {
+      async handle({ deliveryLog, readPriced, activity, now }, req, res, { limit, cursor, taskId, task, ...query }) {
         const lookedAt = now();
         const { receiverId: _receiverId, callbackId: _callbackId, receiver: _receiver, ...same } = sinceLook(query);
         const [endpoint, about] = [namedEndpoint(query), taskId ?? task];
@@ -54,8 +54,9 @@ export const DELIVERY_ROUTES: KeyedRouteTable<DeliveryRoutesDeps> = {
           deliveryLog.listByWorkspace(workspaceOf(req), filter, limit, after, signal),
         );
         // What was sent to a receiver that was removed lately is still listed.
-        if (page.deliveries.length === 0 && !page.next && endpoint?.startsWith('wh_'))
-          await receivers.find(workspaceOf(req), endpoint);
+        if (page.deliveries.length === 0 && !page.next && endpoint !== undefined)
+          if ((await activity.readVersion(workspaceOf(req), endpoint)) === undefined)
+            throw new NotFoundError('receiver', endpoint);
         return toDeliveryPage(page, cursor === undefined ? lookedAt : undefined);
       },
     }),
