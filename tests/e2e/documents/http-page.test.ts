@@ -254,6 +254,107 @@ const SENTENCES: readonly (readonly [sentence: string, show: () => Promise<unkno
     412,
   ],
   [
+    'Operators sign in by HTTP Basic.',
+    async () => {
+      const headers = basic(OPERATOR_ENV.OPERATOR_USER, OPERATOR_ENV.OPERATOR_PASSWORD);
+      return (await anonymous('GET', '/api/operator/audit', { headers })).status;
+    },
+    200,
+  ],
+  [
+    'Every answer has `x-request-id`, and so have the lines of the log and the problem (`requestId`).',
+    async () => {
+      const { headers, body } = await anonymous('GET', '/tasks', { headers: { 'x-request-id': 'mine_2' } });
+      return [headers['x-request-id'], (body as { requestId: string }).requestId];
+    },
+    ['mine_2', 'mine_2'],
+  ],
+  [
+    'own: 1 to 64 letters, digits, `.`, `_` or `-`.',
+    async () =>
+      await Promise.all(
+        ['a', `A.9_-${'a'.repeat(59)}`, 'a'.repeat(65)].map(async (id) => {
+          const { headers } = await anonymous('GET', '/healthz', { headers: { 'x-request-id': id } });
+          return headers['x-request-id'] === id;
+        }),
+      ),
+    [true, true, false],
+  ],
+  [
+    'Lists are newest first;',
+    async () => {
+      const { tasks } = (await ask('GET', '/tasks')).body as { tasks: { createdAt: string }[] };
+      const times = tasks.map(({ createdAt }) => createdAt);
+      return times.length > 1 && JSON.stringify(times) === JSON.stringify(times.toSorted().toReversed());
+    },
+    true,
+  ],
+  [
+    'The first page has a `sinceCursor`: keep it, and ask for the list with it the next time',
+    async () => {
+      const { sinceCursor } = (await ask('GET', '/api/public/deliveries')).body as { sinceCursor: string };
+      return (await ask('GET', `/api/public/deliveries?sinceCursor=${encodeURIComponent(sinceCursor)}`)).status;
+    },
+    200,
+  ],
+  [
+    'A key is `hrld_`, the 16 hex digits of its id (`key_…`), `_`, 32 random characters and a checksum of six.',
+    async () => await Promise.resolve(/^hrld_[0-9a-f]{16}_[A-Za-z0-9]{38}$/.test(own.key)),
+    true,
+  ],
+  [
+    '(a body of an operation that takes none is not looked at)',
+    async () => {
+      const { id } = await own.registerReceiver({ url: 'https://hooks.example.com/short' });
+      return (await ask('DELETE', `/api/public/webhooks/${id}`, { body: { nonsense: 1 } })).status;
+    },
+    200,
+  ],
+  [
+    'In a batch, only the item with the number is refused.',
+    async () => {
+      const [good, bad] = [await own.createTask(), await own.createTask()];
+      const rawBody = `{"transitions":[{"taskId":"${bad.id}","type":"done","result":1e400},{"taskId":"${good.id}","type":"start"}]}`;
+      const { body } = await herald.request('POST', '/api/internal/transitions', { key: herald.executor.key, rawBody });
+      return (body as { results: { status?: string; error?: { code: string } }[] }).results.map(
+        ({ status, error }) => status ?? error?.code,
+      );
+    },
+    ['validation_failed', 'running'],
+  ],
+  [
+    'A key has 1 to 255 visible ASCII characters, plain or in double quotes.',
+    async () => {
+      const create = async (key: string) =>
+        await ask('POST', '/tasks', { body: {}, headers: { 'idempotency-key': key } });
+      const [plain, quoted, long, longer] = [
+        await create('quoted'),
+        await create('"quoted"'),
+        await create('k'.repeat(255)),
+        await create('k'.repeat(256)),
+      ];
+      return [quoted.text === plain.text, quoted.headers['idempotency-replayed'], long.status, longer.status];
+    },
+    [true, 'true', 201, 422],
+  ],
+  [
+    "Bodies are compared as JSON: white space and the order of keys don't matter",
+    async () => {
+      const headers = { 'idempotency-key': 'in-another-order' };
+      await ask('POST', '/tasks', { headers, rawBody: '{"input":{"a":1,"b":2}}' });
+      return (await ask('POST', '/tasks', { headers, rawBody: '{ "input": { "b": 2, "a": 1 } }' })).status;
+    },
+    201,
+  ],
+  [
+    '`If-None-Match` is passed over.',
+    async () => {
+      const { headers } = await ask('GET', receiver());
+      return (await ask('GET', receiver(), { headers: { 'if-none-match': headers.etag ?? '' } })).status;
+    },
+    200,
+  ],
+  [
     'Every answer to a key or link says in `RateLimit` what is left.',
     async () => (await ask('GET', '/tasks')).headers.ratelimit,
     expect.stringMatching(/^"api-key"; r=\d+; t=\d+$/),
@@ -349,6 +450,7 @@ test('every old name that a request may have was tried', () => {
 });
 
 test('a receiver or callback that there is not is 404 in each list that is asked for its part', async () => {
+  expect(PAGE).toContain('A receiver or a callback that there is not is 404 in each list');
   const names = { receiver: 'wh_01kes8t4a0q3m1y5b9z7x2c6vd', callback: 'cb_01kes8t4a0q3m1y5b9z7x2c6vd' };
   const paths = [
     `/api/public/deliveries?receiverId=${names.receiver}`,
