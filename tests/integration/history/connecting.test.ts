@@ -256,11 +256,12 @@ default_pool_size = ${POOLER_CONNECTIONS}
       env: {},
       ...user,
     };
-    const pooler = await startProcess(launch);
-    cleanUp.defer(async () => {
-      pooler.kill('SIGINT');
+    let pooler = await startProcess(launch);
+    const stopPooler = async () => {
+      pooler.kill('SIGTERM'); // at once, whoever is connected
       await pooler.exited;
-    });
+    };
+    cleanUp.defer(stopPooler);
     const url = `postgres://postgres@127.0.0.1:${port}/postgres?target_session_attrs=read-write`;
     const [pool, other] = [open(url, 4), open(url, 4)];
     const ran = await Promise.all([pool, other].map((each) => prepareHistory(each, 'write', { dataId: 'data' })));
@@ -289,5 +290,10 @@ default_pool_size = ${POOLER_CONNECTIONS}
     expect(rows).toEqual([]);
     // A connection of the pooler that had a setting of ours would have it for whoever shares it.
     expect(mode === 'transaction' ? await settingsLeftBehind(url) : []).toEqual([]);
+    // The pooler restarts: whoever asks next gets another connection.
+    await stopPooler();
+    pooler = await startProcess(launch);
+    await waitFor('a connection again', () => first.ensure([today + 1]).then(() => true));
+    await expect(second.findOverdueMs(Date.now() - DAY_MS)).resolves.toBe(0);
   });
 });
