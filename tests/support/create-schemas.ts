@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { appendFileSync } from 'node:fs';
 
 /** What of a value breaks a schema of a document. */
 export type Schemas = ReturnType<typeof createSchemas>;
@@ -23,6 +24,7 @@ export function createSchemas(document: object) {
   return {
     /** Of the value that is written as `json`, at a place in the document; empty: nothing. */
     findBreaches(pointer: string, json: string): readonly string[] {
+      record(pointer, json);
       const validate = validatorAt(pointer);
       if (validate(JSON.parse(json))) return [];
       return (validate.errors ?? []).map(
@@ -30,6 +32,22 @@ export function createSchemas(document: object) {
       );
     },
   };
+}
+
+/** The file to write the answers that tests get into, each form once: what generated clients must read. */
+const ANSWERS = process.env.HERALD_TEST_ANSWERS;
+const recorded = new Set<string>();
+
+function record(pointer: string, json: string): void {
+  if (ANSWERS === undefined || !json.startsWith('{')) return; // A header is no body.
+  const value = JSON.parse(json) as unknown;
+  const form = JSON.stringify(value, (_name, each: unknown) => {
+    if (Array.isArray(each)) return each.slice(0, 3) as unknown[];
+    return typeof each === 'number' || (typeof each === 'string' && !/^[a-z_.#/]{1,60}$/.test(each)) ? 0 : each;
+  });
+  if (recorded.has(pointer + form)) return;
+  recorded.add(pointer + form);
+  appendFileSync(ANSWERS, `${JSON.stringify({ pointer, value })}\n`);
 }
 
 /** The document lets a later version add fields and values to answers. This version answers exactly what it says. */
