@@ -12,6 +12,12 @@ export type ServerFaults = {
 
 /** Share of its memory that a crowded Redis uses: a tenth of the way from 85 % to 95 %, and it grows meanwhile. */
 const CROWDED_SHARE = 0.86;
+/**
+ * What else is in a crowded Redis, in bytes. In one that is nearly empty, a few connections would make the rest of the
+ * way, on which more workspaces are refused than the one that holds the most.
+ */
+const FILLER_BYTES = 64 * 1_048_576;
+const FILLER_KEY = 'chaos:filler';
 /** Bytes left on a disk that is about to be full. */
 const ROOM_BYTES = 4_096;
 
@@ -29,6 +35,7 @@ export function createServerFaults(server: RunningRedis): ServerFaults {
           await setMaxmemory(server, 1);
           return;
         case 'crowded':
+          await askRedis(server.port, `SETRANGE ${FILLER_KEY} ${FILLER_BYTES} x`);
           await setMaxmemory(server, Math.round((await readUsedMemory(server)) / CROWDED_SHARE));
           return;
         case 'full-disk':
@@ -44,8 +51,11 @@ export function createServerFaults(server: RunningRedis): ServerFaults {
           process.kill(server.pid, 'SIGCONT');
           return;
         case 'full-memory':
+          await setMaxmemory(server, 0);
+          return;
         case 'crowded':
           await setMaxmemory(server, 0);
+          await askRedis(server.port, `DEL ${FILLER_KEY}`);
           return;
         case 'full-disk':
           await limitFileSize(server.pid, 'unlimited');
