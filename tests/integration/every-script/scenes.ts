@@ -671,10 +671,12 @@ const start: readonly Scene[] = [
     isOfAMove: true,
     async arrange({ fill, redis, keys, now }) {
       const { plain } = await fill();
-      await redis.del(keys.queue.group(plain.id));
+      // It has no deliveries.
+      const { id } = buildReceiver('ws_1');
+      await redis.copy(keys.endpoint(plain.id), keys.endpoint(id));
       await redis.hset(keys.queue.group(plain.origin), { fails: 7, open: '1', wait: 20_000, probe: now + HOUR_MS });
       await redis.pexpire(keys.queue.group(plain.origin), HOUR_MS);
-      return (process) => takeOverKey(process.redis, KEYSPACE.shards, keys.endpoint(plain.id));
+      return (process) => takeOverKey(process.redis, KEYSPACE.shards, keys.endpoint(id));
     },
   },
   { script: 'WRITE_LUA', arrange: () => Promise.resolve(({ redis }: ProcessStores) => checkWrites(redis, 1)) },
