@@ -25,7 +25,7 @@ const PAGES = {
 const browser = await startBrowser();
 for (const scheme of ['light', 'dark']) {
   const page = await browser.newPage();
-  await page.setViewport({ width: 1_200, height: 700 });
+  await page.setViewport({ width: 1_200, height: 680 });
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
   await page.authenticate({ username: OPERATOR_ENV.OPERATOR_USER, password: OPERATOR_ENV.OPERATOR_PASSWORD });
   for (const [name, { url, shows }] of Object.entries(PAGES)) {
