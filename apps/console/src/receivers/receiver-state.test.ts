@@ -146,6 +146,16 @@ test.each([
   expect(describeState({ rateLimit: null, ...receiver, disabledReason: 'locked' }, NOW).explanation).toContain(words);
 });
 
+test('what has just happened is not ahead, where the clock of the reader is a little behind', () => {
+  const soon = new Date(NOW + 1_900).toISOString();
+  expect(
+    describeState({ rateLimit: null, health: { ...health, state: 'disabled' }, disabledAt: soon }, NOW).state,
+  ).toBe('Disabled now');
+  expect(describeState({ rateLimit: null, health: { ...health, lastSuccessAt: soon } }, NOW).explanation).toContain(
+    'arrived now',
+  );
+});
+
 test('examples are found by the names of their files', () => {
   const page = 'Text\n\n<!-- example: a.py -->\n\n```python\nprint(1)\n\nprint(2)\n```\n\n```sh\nno example\n```\n';
   expect([...readExamples(page)]).toEqual([['a.py', 'print(1)\n\nprint(2)']]);

@@ -37,6 +37,11 @@ function causeOf(attempt: Attempt | undefined): CauseOfFailure | undefined {
   );
 }
 
+/** Of what is over. The clock of the reader may be a second behind that of the service. */
+function agoText(at: string, now: number): string {
+  return relativeTime(Math.min(now, Date.parse(at)), now);
+}
+
 /** A receiver's state in words, why it is so, and what that means. */
 export function describeState(
   {
@@ -64,13 +69,13 @@ export function describeState(
 ): { readonly tone: Tone; readonly state: string; readonly cause?: CauseOfFailure; readonly explanation: string } {
   const { states, explain } = receiverTexts;
   const length = roughDuration(now - Date.parse(health.since));
-  const lastSuccess = health.lastSuccessAt === null ? '' : relativeTime(Date.parse(health.lastSuccessAt), now);
+  const lastSuccess = health.lastSuccessAt === null ? '' : agoText(health.lastSuccessAt, now);
   const cause = causeOf(failure);
   const forRate = health.waitingForRate ?? 0;
   const andRate = forRate === 0 ? '' : ` ${explain.waitingForRate(forRate, rateLimit?.perSecond)}`;
   switch (health.state) {
     case 'disabled': {
-      const state = states.disabled(disabledAt === undefined ? '' : relativeTime(Date.parse(disabledAt), now));
+      const state = states.disabled(disabledAt === undefined ? '' : agoText(disabledAt, now));
       const explanation = {
         by_request: explain.by_request(disabledBy),
         locked: explain.locked(lockedReason),
@@ -119,7 +124,7 @@ export function describeState(
 /** Of a receiver that got nothing but tests: they are no deliveries of events, and tell all the same how it does. */
 function describeTest(test: Attempt, now: number) {
   const { states, explain } = receiverTexts;
-  const ago = relativeTime(Date.parse(test.at), now);
+  const ago = agoText(test.at, now);
   const cause = causeOf(test);
   if (cause) return { tone: 'bad', state: states.testFailed(ago), cause, explanation: explain.testFailed } as const;
   return { tone: 'good', state: states.tested(test.status ?? 0, ago), explanation: explain.tested } as const;
