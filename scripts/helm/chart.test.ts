@@ -115,7 +115,7 @@ test('workers are fenced off from every range that they refuse by themselves', (
 
 test('the metric by which workers grow is one that they show, and the adapter’s rule in the guide brings it', () => {
   const metric = /name: (herald_\w+)/.exec(readChartFile('templates/autoscalers.yaml'))?.[1] ?? 'none';
-  expect(read('packages/store/src/operators/create-service-state-reader.ts')).toContain(`'${metric}'`);
+  expect(read('packages/store/src/operators/exposition.ts')).toContain(`'${metric}'`);
   expect(read('docs/kubernetes.md')).toContain(`seriesQuery: '${metric}{namespace!="",service!=""}'`);
   expect(read('docs/kubernetes.md')).toContain(`as: ${metric}`);
 });
