@@ -217,7 +217,6 @@ describe('with a worker', () => {
     const { waiting } = await readQueuedIds(herald.redis);
     expect(answer.body).toMatchObject({ delivered: true, receiverStatus: 200 });
     expect(waiting.length).toBeGreaterThan(90);
-    expect(answer.durationMs).toBeLessThan(1_000);
     await workspace.request('DELETE', `/api/public/webhooks/${removed.id}`);
   });
 });

@@ -239,6 +239,7 @@ const NOT_AWAITED: readonly (readonly [where: string, why: string])[] = [
   ['packages/egress/src/create-lookup.ts: Promise.allSettled', 'each part has its own caller'],
   ['packages/egress/src/dial.ts: attempt', 'it settles what the caller waits for'],
   ['packages/egress/src/guarded-agent.ts: dialling.opened', 'Node takes a callback'],
+  ['packages/history/src/partitions/partitions.ts: pool.query', 'a timer has no caller'],
   ['packages/queue/src/worker/reservations.ts: giveBack', 'another takes the job when its lease ends'],
   ['packages/runtime/src/lifecycle.ts: started.then', 'a signal has no caller'],
   ['packages/store/src/redis/batch-calls.ts: run', 'each call in it has its own caller'],

@@ -113,7 +113,7 @@ const KEYED = [
   'PEXPIRE <key> 1, PEXPIREAT <key> 1, PEXPIRETIME <key>, PTTL <key>, RENAME <key> <key>',
   'RPUSH <key> v, SET <key> v, SETRANGE <key> 0 v, UNLINK <key>, ZADD <key> 1 v, ZCARD <key>, ZCOUNT <key> 0 1, ZINCRBY <key> 1 v, ZMSCORE <key> v, ZPOPMIN <key>',
   'ZRANGE <key> 0 1, ZRANGEBYSCORE <key> 0 1, ZREM <key> v, ZREMRANGEBYRANK <key> 0 1, ZREMRANGEBYSCORE <key> 0 1',
-  'XADD <key> * f v, XDEL <key> 1, XINFO STREAM <key>, XLEN <key>, XRANGE <key> - +, XREVRANGE <key> + -, ZSCORE <key> v',
+  'XADD <key> * f v, XDEL <key> 1, XINFO STREAM <key>, XLEN <key>, XRANGE <key> - +, XREVRANGE <key> + -, ZSCAN <key> 0, ZSCORE <key> v',
 ].flatMap((line) => line.split(', '));
 const KEYLESS = ['DBSIZE', 'INFO', 'PING', 'SCAN 0', 'TIME'];
 /** The channels tell the API how a test event ended. */
