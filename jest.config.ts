@@ -31,6 +31,8 @@ export default {
   // Jest's own choice is one less than the processors. Most end-to-end tests wait for other processes, so with few files at
   // a time the processors are half idle.
   maxWorkers: availableParallelism() + 4,
+  // A process keeps a part of each file that it has run, up to 1.1 GB, and goes through all of it to collect garbage.
+  workerIdleMemoryLimit: '500MB',
   testSequencer: '<rootDir>/tests/file-order.js',
   reporters: ['default', '<rootDir>/tests/plain-reporter.ts'],
   projects: [
