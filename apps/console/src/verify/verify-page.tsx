@@ -75,37 +75,27 @@ function VerifyForm({ first = EMPTY, keyIds }: VerifyFormProps) {
     const pasted = { headers: readHeaders(headers), body: readBody(body) };
     setFindings(await judgeSignature({ ...pasted, secrets, computed, keyIds, now: serverNow() }));
   };
+  const pasteArea = (name: 'headers' | 'body', label: string, hint: string | undefined) => (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <textarea
+          {...ids}
+          class="mono"
+          rows={8}
+          spellcheck={false}
+          value={typed[name]}
+          onInput={({ currentTarget }) => {
+            type(name, currentTarget.value);
+          }}
+        />
+      )}
+    </Field>
+  );
   return (
     <form class="columns verify" onSubmit={(event) => void submit(event)}>
       <div>
-        <Field label={verifyTexts.headers} hint={keyIds ? undefined : verifyTexts.headersHint}>
-          {(ids) => (
-            <textarea
-              {...ids}
-              class="mono"
-              rows={8}
-              spellcheck={false}
-              value={typed.headers}
-              onInput={({ currentTarget }) => {
-                type('headers', currentTarget.value);
-              }}
-            />
-          )}
-        </Field>
-        <Field label={verifyTexts.body} hint={verifyTexts.bodyHint}>
-          {(ids) => (
-            <textarea
-              {...ids}
-              class="mono"
-              rows={8}
-              spellcheck={false}
-              value={typed.body}
-              onInput={({ currentTarget }) => {
-                type('body', currentTarget.value);
-              }}
-            />
-          )}
-        </Field>
+        {pasteArea('headers', verifyTexts.headers, keyIds ? undefined : verifyTexts.headersHint)}
+        {pasteArea('body', verifyTexts.body, verifyTexts.bodyHint)}
       </div>
       <div>
         <SecretField
