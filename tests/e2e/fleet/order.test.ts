@@ -27,13 +27,37 @@ async function emitAll(herald: Herald, workspace: WorkspaceClient): Promise<void
   }
 }
 
-/** Kills a worker each time that so many more deliveries were accepted, in the midst of others. */
-async function killWorkers(herald: Herald, accepted: ReadonlySet<string>): Promise<void> {
+/** Holds the answers of a receiver from `begin` to `end`. */
+function createHold() {
+  let held = 0;
+  let ended = Promise.withResolvers<undefined>();
+  ended.resolve(undefined);
+  return {
+    held: () => held,
+    async pass(): Promise<void> {
+      held++;
+      await ended.promise;
+      held--;
+    },
+    begin: () => {
+      ended = Promise.withResolvers();
+    },
+    end: () => {
+      ended.resolve(undefined);
+    },
+  };
+}
+
+/** Kills a worker each time that so many more deliveries were accepted, while others are on their way. */
+async function killWorkers(herald: Herald, accepted: ReadonlySet<string>, hold: ReturnType<typeof createHold>) {
   const share = (SIZE.tasks * SIZE.events) / (SIZE.kills + 1);
   for (let kill = 1; kill <= SIZE.kills; kill++) {
     await waitForAccepted(accepted, Math.floor(kill * share));
+    hold.begin();
+    await waitFor('a send to be on its way', () => hold.held() > 0, DEADLINE_MS);
     await herald.workers.find(({ process }) => !process.hasExited())?.kill();
-    expect(await herald.redis.zcard(shardKeys().queue.leases)).toBeGreaterThan(0);
+    expect(await herald.redis.zcard(shardKeys().queue.leases)).toBeGreaterThanOrEqual(1);
+    hold.end();
     await herald.startWorker();
   }
 }
@@ -62,13 +86,15 @@ test('four workers, of which one after the other is killed, send the events of e
   await using herald = await startHerald({ workers: 4, env: { RETRY_SCHEDULE, DELIVERY_TIMEOUT: '5s' } });
   const workspace = await herald.createWorkspace();
   const accepted = new Set<string>();
-  const receiver = await herald.startReceiver(({ headers }, index) => {
+  const hold = createHold();
+  const receiver = await herald.startReceiver(async ({ headers }, index) => {
+    await hold.pass();
     if (index % 5 === 4) return 500;
     accepted.add(headers['x-service-delivery'] ?? '');
     return { status: 200, delayMs: 30 };
   });
   await workspace.registerReceiver({ url: receiver.url, ordering: 'task' });
-  await Promise.all([emitAll(herald, workspace), killWorkers(herald, accepted)]);
+  await Promise.all([emitAll(herald, workspace), killWorkers(herald, accepted, hold)]);
   await waitForAccepted(accepted, SIZE.tasks * SIZE.events);
   await expectNothingLeft(herald.redis);
   const firsts = readFirstSends(receiver.requests);
