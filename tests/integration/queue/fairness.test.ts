@@ -121,6 +121,14 @@ describe('a tenant', () => {
     expect((await set.takeGroups(6, 1)).join(' ')).toBe('a0 a1 a2 a0 a1 a2');
   });
 
+  test('gets as many jobs as another, whether its groups have many jobs each or one', async () => {
+    await using set = await setUp();
+    await set.addGroups('a', 2, 200);
+    await set.addGroups('b', 100, 1);
+    const taken = tenantsOf(await set.takeGroups(8, 10));
+    expect(Math.abs(taken.replaceAll('b', '').length - 40)).toBeLessThanOrEqual(8);
+  });
+
   test('that had all turns for long is not made to wait for that when another comes', async () => {
     await using set = await setUp();
     await set.addGroups('a', 2, 500);

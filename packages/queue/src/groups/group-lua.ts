@@ -27,10 +27,11 @@ const SUSPECT_LIMIT = 10;
 /** A group whose jobs usually hold a slot for so long is slow, in ms. */
 export const SLOW_FROM_MS = 1_000;
 /**
- * The distance between two turns of a tenant. Turns count up from the time (ms) at which the ring was empty. They are
- * taken more slowly than time passes, so a ring that was empty begins behind all turns of before.
+ * What a job takes of its tenant's turns. Turns count up from the time (ms) at which the ring was empty. They are taken
+ * more slowly than time passes (8,000 jobs of a tenant a second), so a ring that was empty begins behind all turns of
+ * before.
  */
-export const TURN = 0.25;
+export const TURN = 0.125;
 /** The distance between two groups that come while others wait. A double distinguishes half of it at such a time. */
 const TURN_STEP = 2 ** -11;
 /** Groups whose name begins with it are express: no limit, breaker or pause applies to them. */
@@ -136,7 +137,8 @@ end
 -- The turn of a group that comes to a ring. This is start-time fair queuing: the turn of the group that goes first is the
 -- ring's present one. A group comes at the present turn, or after the last one that its tenant has been given. So a
 -- tenant has one turn at a time while others wait, however many groups it has, and all of them while nobody does. Those
--- that come at the present turn go in the order in which they come.
+-- that come at the present turn go in the order in which they come. A turn costs as much as it gives jobs, so that many
+-- jobs of one group are not sent before as many groups of another tenant.
 local function turnIn(ring, state, now)
   local first = redis.call('ZRANGE', prefix .. 'ready:' .. ring, 0, 0, 'WITHSCORES')
   if not first[1] then return now end
@@ -151,18 +153,22 @@ local function turnIn(ring, state, now)
   return turn
 end
 
--- The next turn of a group that has had this one, and waits again.
-local function turnAfter(turn, ring, state)
-  if not state.tenant then return turn + ${TURN} end
+-- The next turn of a group that has given so many jobs in this one, and waits again.
+local function turnAfter(turn, ring, state, jobs)
+  local following = turn + jobs * ${TURN}
+  if not state.tenant then return following end
   local key = prefix .. 'turns:' .. ring
-  local following = math.max(turn + ${TURN}, tonumber(redis.call('ZSCORE', key, state.tenant) or '') or 0)
+  local free = tonumber(redis.call('ZSCORE', key, state.tenant) or '') or 0
+  following = math.max(following, free + (jobs - 1) * ${TURN})
   redis.call('ZADD', key, following + ${TURN}, state.tenant)
   return following
 end
 
--- Gives a turn back that a group doesn't take, so that its tenant's others don't wait for it.
-local function leaveTurn(ring, state)
-  if state.tenant then redis.call('ZADD', prefix .. 'turns:' .. ring, 'XX', 'INCR', ${-TURN}, state.tenant) end
+-- Settles the turn of a group that leaves a ring, of which one job was taken for granted. jobs: what it has given, 0 when
+-- it has not had its turn, so that its tenant's others don't wait for it.
+local function leaveTurn(ring, state, jobs)
+  if not state.tenant or jobs == 1 then return end
+  redis.call('ZADD', prefix .. 'turns:' .. ring, 'XX', 'INCR', (jobs - 1) * ${TURN}, state.tenant)
 end
 
 -- Moves a group to a ring, to later, or nowhere (nil), and wakes workers. at: for later, when to look again (ms).
@@ -170,7 +176,7 @@ local function put(group, state, place, now, at)
   local key, former = prefix .. 'g:' .. group, state.place
   if former and (not place or setOf(former) ~= setOf(place)) then
     redis.call('ZREM', setOf(former), group)
-    if not isLater(former) and not state.isServed then leaveTurn(former, state) end
+    if not isLater(former) then leaveTurn(former, state, state.served or 0) end
   end
   state.place = place
   if not place then

@@ -185,7 +185,7 @@ end
 local function serve(group, turn, ring, room, isAlone)
   local state = readGroup(group)
   -- Whatever comes of it, this was its turn.
-  state.isServed = true
+  state.served = 1
   -- The entry in the ring counts: the state of the group may have expired.
   if state.place ~= ring then
     redis.call('ZREM', KEYS[4 + ring], group)
@@ -228,7 +228,7 @@ local function serve(group, turn, ring, room, isAlone)
     leases[#leases + 1] = handle
     jobs[#jobs + 1] = { due[index], handle, ring, isProbe and 1 or 0, false }
   end
-  state.inWork, taken = state.inWork + served, taken + served
+  state.inWork, taken, state.served = state.inWork + served, taken + served, served
   if isProbe then
     state.probeAt = leaseEnd
     redis.call('HSET', key, 'probe', leaseEnd)
@@ -240,7 +240,7 @@ local function serve(group, turn, ring, room, isAlone)
     put(group, state, nil, now)
   else
     place(group, state, now, limit)
-    if state.place == ring and not isAlone then redis.call('ZADD', KEYS[4 + ring], turnAfter(turn, ring, state), group) end
+    if state.place == ring and not isAlone then redis.call('ZADD', KEYS[4 + ring], turnAfter(turn, ring, state, served), group) end
   end
   return served
 end

@@ -25,10 +25,10 @@ test('quick groups have as many slots as configured, suspect ones half, slow one
   expect(setUp().slots.rooms()).toEqual([50, 10, 5, 100]);
 });
 
-test('while this process is busy, suspects have a tenth of the quick slots, and what they hold already counts', () => {
+test('while this process is busy, suspects have four slots, and what they hold already counts', () => {
   let isBusy = true;
   const slots = createSlots({ concurrency: 100, now: () => 0, isBusy: () => isBusy });
-  expect(slots.rooms()).toEqual([50, 100, 10, 1_000]);
+  expect(slots.rooms()).toEqual([50, 100, 4, 1_000]);
   for (let count = 0; count < 12; count++) slots.start('a', 2);
   expect(slots.rooms()).toEqual([50, 100, 0, 1_000]);
   isBusy = false;

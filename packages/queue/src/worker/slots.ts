@@ -16,10 +16,10 @@ const SLOW_PER_QUICK = 10;
 /** Jobs for each quick slot that may hold a slow slot beside those of slow groups, because they take long. */
 const LATE_PER_QUICK = 2;
 /**
- * Quick slots for each suspect one while this process is busy. Most suspects are new, and their connections cost more
- * time than anything else: fifty at once keep all others waiting.
+ * Suspect slots while this process is busy. Most suspects are new, and their connections cost more time than anything
+ * else: ten at once keep all others waiting for 30 ms.
  */
-const SUSPECTS_WHILE_BUSY = 10;
+const SUSPECTS_WHILE_BUSY = 4;
 /** A job that takes so many times as long as usual makes its group suspect until it ends. */
 const SUSPECT_FACTOR = 8;
 const SUSPECT_AT_LEAST_MS = 100;
@@ -53,7 +53,6 @@ export function mostInWork(concurrency: number): number {
  */
 export function createSlots({ concurrency, now, isBusy = () => false }: SlotsOptions) {
   const most = slotsFor(concurrency);
-  const mostSuspectsWhileBusy = Math.max(1, Math.floor(concurrency / SUSPECTS_WHILE_BUSY));
   const mostLate = LATE_PER_QUICK * concurrency;
   /** Express and slow jobs, which keep the slots that they have. */
   const steady = new Map<Ring, Set<Slot>>([
@@ -131,7 +130,7 @@ export function createSlots({ concurrency, now, isBusy = () => false }: SlotsOpt
       const { holding } = count(now());
       const inAll = mostInWork(concurrency) - inWork;
       const mostOf = (ring: Ring): number =>
-        ring === SUSPECT && isBusy() ? Math.min(most[ring], mostSuspectsWhileBusy) : most[ring];
+        ring === SUSPECT && isBusy() ? Math.min(most[ring], SUSPECTS_WHILE_BUSY) : most[ring];
       const roomOf = (ring: Ring): number => Math.max(0, Math.min(mostOf(ring) - holding[ring], inAll));
       return [roomOf(EXPRESS), roomOf(QUICK), roomOf(SUSPECT), roomOf(SLOW)];
     },
