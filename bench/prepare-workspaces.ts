@@ -4,6 +4,7 @@ import {
   checkIn,
   forEachOf,
   openApiClient,
+  report,
   type ReportedItem,
   reportInBatches,
   START,
@@ -99,15 +100,18 @@ type RunningTasksOptions = {
   readonly tasks: number;
   /** Prefix of their workspaces' ids. */
   readonly workspace?: string;
+  /** Default: in batches of 100. Singly: each by a request of its own, 64 at a time. */
+  readonly reports?: 'batches' | 'singly';
 };
 
 const RECEIVERS_PER_WORKSPACE = 10;
 const BATCH = 100;
 const WIDTH = 8;
+const WIDTH_SINGLY = 64;
 
 /** Running Tasks, of as many workspaces as the receivers need. */
 export async function startTasks(options: RunningTasksOptions): Promise<RunningTasks> {
-  const { apiPort, env, origins, tasks, workspace: name = 'ws_bench' } = options;
+  const { apiPort, env, origins, tasks, workspace: name = 'ws_bench', reports = 'batches' } = options;
   const workspaceCount = Math.max(1, Math.ceil(origins.length / RECEIVERS_PER_WORKSPACE));
   const plans = Array.from({ length: workspaceCount }, (_, index) => ({
     id: `${name}${index}`,
@@ -121,15 +125,16 @@ export async function startTasks(options: RunningTasksOptions): Promise<RunningT
   const taskIds = Array.from({ length: plans[0]?.tasks ?? 0 }, (_, index) =>
     workspaces.map((workspace) => workspace.taskIds[index] ?? ''),
   ).flat();
-  const executor = openApiClient({ port: apiPort, key: executorKey, connections: WIDTH });
-  const inBatches = (items: readonly ReportedItem[]) =>
-    reportInBatches(executor, items, { batch: BATCH, width: WIDTH });
+  const width = reports === 'singly' ? WIDTH_SINGLY : WIDTH;
+  const executor = openApiClient({ port: apiPort, key: executorKey, connections: width });
+  const inBatches = (items: readonly ReportedItem[]) => reportInBatches(executor, items, { batch: BATCH, width });
+  const singly = (items: readonly ReportedItem[]) => forEachOf(items, width, (item) => report(executor, item));
   await inBatches(taskIds.map((taskId) => ({ taskId, report: START })));
   let next = 0;
   return {
     executor,
     checkIn: (transitions) =>
-      inBatches(
+      (reports === 'singly' ? singly : inBatches)(
         Array.from({ length: transitions }, () => {
           const index = next++;
           return { taskId: taskIds[index % taskIds.length] ?? '', report: checkIn(index) };

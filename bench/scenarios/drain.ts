@@ -202,33 +202,44 @@ async function watchDrain(
   };
 }
 
-const FAN_OUTS = [1, 10] as const;
+type ThroughCase = {
+  /** Receivers of every transition. */
+  readonly fanOut: number;
+  readonly reports: 'batches' | 'singly';
+  readonly fsync: Fsync;
+};
 
-/** Results of one fan-out with each way of writing to the disk. */
-type FanOutTurns = { readonly fanOut: number } & Readonly<Record<Fsync, Turns<Through>>>;
+const CASES: readonly ThroughCase[] = [1, 10].flatMap((fanOut) => [
+  ...FSYNCS.map((fsync): ThroughCase => ({ fanOut, reports: 'batches', fsync })),
+  { fanOut, reports: 'singly', fsync: 'always' },
+]);
 
-/** Everything at once: an executor reports in batches while a worker delivers, all on the same processors. */
+const labelOf = ({ fanOut, reports, fsync }: ThroughCase): string =>
+  [reports === 'singly' ? 'single reports, ' : '', `fan-out ${fanOut}`, fsync === 'always' && ', appendfsync always']
+    .filter((part) => part !== false)
+    .join('');
+
+/** Everything at once: an executor reports while a worker delivers, all on the same processors. */
 export const through: Scenario = async ({ options: { count, repeats, builds }, say }) => {
   const floors: FloorRound[] = [];
-  const measured = FAN_OUTS.map((fanOut): FanOutTurns => ({
-    fanOut,
-    everysec: createTurns(builds),
-    always: createTurns(builds),
-  }));
+  const measured = CASES.map((of) => ({ of, turns: createTurns<Through>(builds) }));
   for (let round = 1; round <= repeats; round++) {
     say(`through, floor, round ${round} of ${repeats}`);
     floors.push(await measureFloor(count));
-    for (const { fanOut, ...turns } of measured) {
-      for (const fsync of FSYNCS) {
-        say(`through, fan-out ${fanOut}, ${fsync}, round ${round} of ${repeats}`);
-        await turns[fsync].take((build) => measureThrough({ count, fanOut, fsync, build }));
-      }
+    for (const { of, turns } of measured) {
+      say(`through, ${labelOf(of)}, round ${round} of ${repeats}`);
+      await turns.take((build) => measureThrough({ ...of, count, build }));
     }
   }
   const floorRates = floors.map(({ composed }) => composed.perSecond);
-  const accepted = measured.map(({ fanOut, everysec }) => {
-    const rate = median(everysec.own.map(({ acceptedPerSecond }) => acceptedPerSecond));
-    return `${Math.round(rate)} deliveries/s at fan-out ${fanOut}`;
+  /** The same with `everysec`, where that is measured too. */
+  const everysecOf = ({ fanOut, reports, fsync }: ThroughCase) =>
+    fsync === 'everysec'
+      ? undefined
+      : measured.find(({ of }) => of.fanOut === fanOut && of.reports === reports && of.fsync === 'everysec')?.turns;
+  const accepted = measured.map(({ of, turns }) => {
+    const rate = median(turns.own.map(({ acceptedPerSecond }) => acceptedPerSecond));
+    return `${Math.round(rate)} deliveries/s (${labelOf(of)})`;
   });
   const table = {
     title: `Through: ${count} deliveries from the report to the receiver, median of ${repeats}`,
@@ -238,41 +249,38 @@ export const through: Scenario = async ({ options: { count, repeats, builds }, s
     ],
     rows: [
       floorRow(floorRates),
-      ...measured.flatMap(({ fanOut, everysec, always }) => [
-        ...everysec.all.map((rounds) => toRow(`fan-out ${fanOut}`, rounds, floorRates)),
-        ...always.all.map((rounds, index) =>
-          toRow(`fan-out ${fanOut}, appendfsync always`, rounds, floorRates, everysec.all[index]?.rounds),
-        ),
-      ]),
+      ...measured.flatMap(({ of, turns }) =>
+        turns.all.map((rounds, index) => toRow(labelOf(of), rounds, floorRates, everysecOf(of)?.all[index]?.rounds)),
+      ),
     ],
     notes: [
-      `From the first report to the last arrival, in batches of 100; as many receivers as the fan-out. Target at fan-out 10: ${TARGETS.through.words} per s, all of it on two cores.`,
+      `From the first report to the last arrival, in batches of 100 or 64 single reports at a time; as many receivers as the fan-out. Target in batches at fan-out 10: ${TARGETS.through.words} per s, all of it on two cores.`,
       'all three: API, worker and Redis, for a delivery accepted and sent; the load generator and the receivers are not in it.',
-      `All accepted at ${accepted.join(', at ')} meanwhile. The floor only delivers; it accepts nothing.`,
+      `All accepted meanwhile at ${accepted.join(', ')}. The floor only delivers; it accepts nothing.`,
     ],
   };
-  const targets = measured.flatMap(({ fanOut, everysec, always }) => {
-    const pair = (rounds: readonly Through[], floors: readonly number[]): Paired[] =>
-      rounds.map(({ perSecond }, index) => ({ measured: perSecond, floor: floors[index] ?? NaN }));
-    const label = `through: batches, fan-out ${fanOut}`;
-    return [
-      ...(fanOut === 10 ? [judgeRounds('through', `${label}, deliveries/s`, pair(everysec.own, floorRates))] : []),
-      judgeRounds('always', `${label}, appendfsync always, deliveries/s`, pair(always.own, ratesOf(everysec.own))),
-    ];
+  const targets = measured.flatMap(({ of, turns }) => {
+    const pair = (floors: readonly number[]): Paired[] =>
+      turns.own.map(({ perSecond }, index) => ({ measured: perSecond, floor: floors[index] ?? NaN }));
+    const row = `through: ${labelOf(of)}, deliveries/s`;
+    const everysec = everysecOf(of);
+    if (everysec) return [judgeRounds('always', row, pair(ratesOf(everysec.own)))];
+    return of.fanOut === 10 && of.reports === 'batches' ? [judgeRounds('through', row, pair(floorRates))] : [];
   });
-  const raw = measured.map(({ fanOut, everysec, always }) => ({ fanOut, everysec: everysec.all, always: always.all }));
-  return { tables: [table], raw: { floors, measured: raw }, targets, compared: measured.flatMap(compare) };
+  const raw = measured.map(({ of, turns }) => ({ ...of, builds: turns.all }));
+  return { tables: [table], raw: { floors, measured: raw }, targets, compared: measured.flatMap(compareThrough) };
 };
 
-function compare({ fanOut, ...turns }: FanOutTurns) {
-  return FSYNCS.flatMap((fsync) => {
-    const label = `through, fan-out ${fanOut}${fsync === 'always' ? ', appendfsync always' : ''}`;
-    const { compare } = turns[fsync];
-    return [
-      ...compare(`${label}: µs CPU of all three`, (of) => of.cpuUs.herald, 'throughCpuBeside'),
-      ...compare(`${label}: deliveries/s`, (of) => of.perSecond),
-    ];
-  });
+/** Single reports have targets beside an older build; batches are compared without. */
+function compareThrough({ of, turns }: { readonly of: ThroughCase; readonly turns: Turns<Through> }) {
+  const label = `through, ${labelOf(of)}`;
+  const isSingle = of.reports === 'singly';
+  const [cpu, rate] =
+    of.fanOut === 1 ? (['singleCpu1', 'singleRate1'] as const) : (['singleCpu10', 'singleRate10'] as const);
+  return [
+    ...turns.compare(`${label}: µs CPU of all three`, ({ cpuUs }) => cpuUs.herald, isSingle ? cpu : undefined),
+    ...turns.compare(`${label}: deliveries/s`, ({ perSecond }) => perSecond, isSingle ? rate : undefined),
+  ];
 }
 
 function floorRow(rates: readonly number[]): Cell[] {
@@ -306,13 +314,7 @@ const TASKS = 1_000;
 const WARM_UP = 0.1;
 const DEADLINE_MS = 600_000;
 
-type ThroughPlan = {
-  readonly count: number;
-  /** Receivers of every transition. */
-  readonly fanOut: number;
-  readonly fsync: Fsync;
-  readonly build: Build;
-};
+type ThroughPlan = ThroughCase & { readonly count: number; readonly build: Build };
 
 type Through = {
   readonly perSecond: number;
@@ -321,15 +323,15 @@ type Through = {
   readonly cpuUs: Readonly<Record<'api' | 'worker' | 'redis' | 'herald' | 'receiver', number>>;
 };
 
-/** An executor reports in batches while a worker delivers, on the same processors. */
-async function measureThrough({ count, fanOut, fsync, build }: ThroughPlan): Promise<Through> {
+/** An executor reports while a worker delivers, on the same processors. */
+async function measureThrough({ count, fanOut, reports, fsync, build }: ThroughPlan): Promise<Through> {
   const ca = await createCertificateAuthority();
   await using redis = await startBenchRedis(fsync);
   await using receivers = await startReceivers({ ca, behaviours: new Array(fanOut).fill('ok') as 'ok'[] });
   await using env = await createHeraldEnv(redis.url, ca, build);
   await using api = await startApi({ env });
   await using worker = await startWorker({ env });
-  await using tasks = await startTasks({ apiPort: api.port, env, origins: receivers.origins, tasks: TASKS });
+  await using tasks = await startTasks({ apiPort: api.port, env, origins: receivers.origins, tasks: TASKS, reports });
   const arrived = (expected: number) =>
     waitFor('all deliveries', receivers.count, { until: (seen) => seen >= expected, deadlineMs: DEADLINE_MS });
   const warmUp = Math.ceil((count * WARM_UP) / fanOut);
