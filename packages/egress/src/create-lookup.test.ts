@@ -1,4 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createLookup } from './create-lookup.ts';
 import type { Lookup } from './dial.ts';
@@ -182,6 +183,34 @@ describe('by name servers', () => {
       await expect(ask(lookup, 'refused.test')).rejects.toMatchObject({ code: 'EREFUSED' });
     });
   });
+
+  test.each([
+    ['answers', table, 'resolver_away'],
+    [
+      'tells anything',
+      { 'both.test': { a: REFUSED, aaaa: REFUSED }, '': { a: REFUSED, aaaa: REFUSED } },
+      'resolver_refuses',
+    ],
+  ] as const)(
+    'the servers that the system has by now are asked when none of the former %s',
+    async (_what, records, reason) => {
+      const former = await startDnsServer(records);
+      if (reason === 'resolver_away') await former[Symbol.asyncDispose]();
+      await using later = await startDnsServer(table);
+      let ofSystem = former.server;
+      const lookup = createLookup({}, undefined, () => {
+        const resolver = new Resolver({ timeout: 500, tries: 1 });
+        resolver.setServers([ofSystem]);
+        return resolver;
+      });
+      await expect(ask(lookup, 'both.test')).rejects.toMatchObject({ reason });
+      ofSystem = later.server;
+      // It was asked of the former ones, so it is no fault of the name.
+      await expect(ask(lookup, 'both.test')).rejects.toMatchObject({ reason: 'resolver_away' });
+      expect(await ask(lookup, 'both.test')).toContain('1.1.1.1');
+      if (reason !== 'resolver_away') await former[Symbol.asyncDispose]();
+    },
+  );
 
   test('a server that is no address is refused at once', () => {
     expect(() => createLookup({ servers: ['dns.example.com'] })).toThrow('dns.example.com');

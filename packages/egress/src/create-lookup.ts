@@ -32,6 +32,9 @@ const SERVED = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME', 'EBA
 /** No answer came. Otherwise it was one that says that the question couldn't be answered. */
 const SILENT = new Set(['ECONNREFUSED', 'ETIMEOUT', 'ETIMEDOUT', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH']);
 
+/** Asks the servers that the system names now (`/etc/resolv.conf`), until others are set. */
+const openResolver = () => new Resolver({ timeout: ANSWER_WITHIN_MS, tries: TRIES, maxTimeout: ANSWER_WITHIN_MS });
+
 /**
  * Resolves names by c-ares, which takes no thread, or on request by the system. Concurrent look-ups of one name share
  * one question.
@@ -39,19 +42,35 @@ const SILENT = new Set(['ECONNREFUSED', 'ETIMEOUT', 'ETIMEDOUT', 'EAI_AGAIN', 'E
  * A question that fails may be the fault of the name's own servers or of the resolver. If the resolver has served anybody
  * since, it is the name's. If nobody asked, the resolver is asked for the servers of the root, which each one knows. When
  * it doesn't answer that, the look-up rejects with an `EgressFailedError`.
+ *
+ * c-ares reads once which servers the system has. So each look reads it anew: a machine may get others at any time.
  * @throws when one of the servers is not an address
  */
-export function createLookup({ servers = [], bySystem = false }: NameSource, askSystem = lookUpBySystem) {
-  const resolver = new Resolver({ timeout: ANSWER_WITHIN_MS, tries: TRIES, maxTimeout: ANSWER_WITHIN_MS });
+export function createLookup(
+  { servers = [], bySystem = false }: NameSource,
+  askSystem = lookUpBySystem,
+  open = openResolver,
+) {
+  let resolver = open();
   if (servers.length > 0) resolver.setServers(servers);
+  let movedAt = -Infinity;
   let servedAt = -Infinity;
   let answeredAt = -Infinity;
   let lookedAt = -Infinity;
   /** Some resolvers refuse to tell of the root. Then their refusal says nothing. */
   let hasToldOfRoot = false;
 
+  const followSystem = (): void => {
+    if (servers.length > 0) return;
+    const opened = open();
+    if (String(opened.getServers()) === String(resolver.getServers())) return;
+    resolver = opened;
+    movedAt = performance.now();
+  };
+
   const lookOnce = async (): Promise<ResolverState> => {
     lookedAt = performance.now();
+    followSystem();
     const code = await resolver.resolveNs('.').then(() => 'ENODATA', codeOf);
     if (SILENT.has(code)) return 'silent';
     answeredAt = performance.now();
@@ -69,7 +88,8 @@ export function createLookup({ servers = [], bySystem = false }: NameSource, ask
     if (servedAt >= askedAt || !('syscall' in (error as object))) return error;
     const neverServed = servedAt === -Infinity;
     const state = await look();
-    if (state === 'silent') return new EgressFailedError('resolver_away', code);
+    // Those that serve now may be others than those that failed.
+    if (state === 'silent' || movedAt >= askedAt) return new EgressFailedError('resolver_away', code);
     if (state === 'serves' || SILENT.has(code) || !(hasToldOfRoot || neverServed)) return error;
     return new EgressFailedError('resolver_refuses', code);
   };
