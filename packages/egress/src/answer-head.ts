@@ -8,8 +8,12 @@ const STRICT =
   /^HTTP\/1\.[01] ([2-5]\d\d)(?: [\t -~\x80-\xff]*)?\r\n((?:[!#-'*+\-.^-z|~\w]+:[\t -~\x80-\xff]*\r\n)*)\r\n/;
 /** Both a length and an encoding, or one of them twice. */
 const FRAMED_TWICE = /^(?:content-length|transfer-encoding):[^]*^(?:content-length|transfer-encoding):/im;
+const CHUNKED = /^transfer-encoding:[ \t]*chunked[ \t]*\r$/im;
+const ENCODED = /^transfer-encoding:/im;
 /** RFC 9110 sections 15.3.5 and 15.3.6: what announces content is odd. A 304 may tell a length. */
 const NO_CONTENT = new Set(['204', '205']);
+/** An encoding in an answer of an earlier version is odd (RFC 9112, section 6.1). */
+const CHUNKS_SINCE = 'HTTP/1.1';
 /** A longer head is read byte by byte. */
 const STRICT_BYTES = 8 * 1_024;
 
@@ -19,6 +23,7 @@ const ANSWER_BEGINS = 'HTTP/';
 const KEPT = 64;
 
 const [TAB, LF, CR, BLANK, DASH, COLON, UNDERSCORE, DELETE] = [0x09, 0x0a, 0x0d, 0x20, 0x2d, 0x3a, 0x5f, 0x7f] as const;
+const SEMICOLON = 0x3b;
 
 /**
  * Reads heads of one request's answer as their bytes come, and mends in place what curl and Go's client read and Node's
@@ -31,6 +36,8 @@ export class AnswerHead {
   #hasBegun = false;
   /** Undefined: the strict patterns have read all of it. */
   #bytewise: BytewiseHead | undefined;
+  /** The body that is read, too: two readers could disagree where it ends. */
+  #chunks: Chunks | undefined;
 
   /** A byte came. */
   get hasBegun(): boolean {
@@ -44,7 +51,7 @@ export class AnswerHead {
 
   /** What is odd about it. A connection is not used again after such an answer. */
   get note(): BodyNote | undefined {
-    return this.#bytewise?.note();
+    return this.#bytewise?.note() ?? (this.#chunks?.areOdd() ? 'body_malformed' : undefined);
   }
 
   /**
@@ -52,12 +59,16 @@ export class AnswerHead {
    * and Node's parser must not either.
    */
   read(bytes: Buffer): boolean {
-    if (this.#isOver) return true;
+    if (this.#isOver) {
+      this.#chunks?.read(bytes);
+      return true;
+    }
     if (!this.#hasBegun) {
       this.#hasBegun = true;
-      const strict = STRICT.exec(bytes.toString('latin1', 0, STRICT_BYTES));
-      if (strict && !NO_CONTENT.has(strict[1] ?? '') && !FRAMED_TWICE.test(strict[2] ?? '')) {
+      const [head, status = '', headers = ''] = STRICT.exec(bytes.toString('latin1', 0, STRICT_BYTES)) ?? [];
+      if (head !== undefined && this.#isStrict(head, status, headers)) {
         this.#isOver = true;
+        this.#chunks?.read(bytes.subarray(head.length));
         return true;
       }
     }
@@ -65,10 +76,80 @@ export class AnswerHead {
       this.#begin = (this.#begin + bytes.toString('latin1', 0, ANSWER_BEGINS.length)).slice(0, ANSWER_BEGINS.length);
     }
     this.#bytewise ??= createBytewiseHead();
-    const isRead = this.#bytewise.read(bytes);
+    const end = this.#bytewise.read(bytes);
     this.#isOver = this.#bytewise.isOver();
-    return isRead;
+    if (this.#isOver && this.#bytewise.isChunked()) {
+      this.#chunks = createChunks();
+      this.#chunks.read(bytes.subarray(end));
+    }
+    return end !== undefined;
   }
+
+  #isStrict(head: string, status: string, headers: string): boolean {
+    if (NO_CONTENT.has(status) || FRAMED_TWICE.test(headers)) return false;
+    if (!ENCODED.test(headers)) return true;
+    if (!head.startsWith(CHUNKS_SINCE) || !CHUNKED.test(headers)) return false;
+    this.#chunks = createChunks();
+    return true;
+  }
+}
+
+type Chunks = ReturnType<typeof createChunks>;
+
+/**
+ * Looks whether a body is chunked by the letter of RFC 9112, section 7.1, also where Node's lenient parser doesn't mind:
+ * a line that LF or CR ends alone, and none behind a chunk.
+ */
+function createChunks() {
+  let state: 'size' | 'extension' | 'data' | 'line' | 'trailer' | 'over' = 'size';
+  let areOdd = false;
+  let previous = 0;
+  let size = '';
+  let left = 0;
+
+  const endLine = (): void => {
+    if (previous !== CR) areOdd = true;
+    if (state === 'size' || state === 'extension') {
+      left = Number.parseInt(size, 16);
+      state = left > 0 ? 'data' : 'line';
+      size = '';
+    } else if (state === 'data') {
+      state = 'size';
+    } else {
+      state = state === 'line' ? 'over' : 'line';
+    }
+  };
+
+  const readByte = (byte: number): void => {
+    if (byte === LF) {
+      endLine();
+    } else if (previous === CR || (state === 'data' && byte !== CR)) {
+      areOdd = true;
+    } else if (state === 'size' && byte !== CR) {
+      if (byte === SEMICOLON || byte === BLANK || byte === TAB) state = 'extension';
+      else size += String.fromCharCode(byte);
+    } else if (state === 'line' && byte !== CR) {
+      state = 'trailer';
+    }
+    previous = byte;
+  };
+
+  return {
+    read(bytes: Buffer): void {
+      for (let at = 0; at < bytes.length && !areOdd && state !== 'over';) {
+        if (state === 'data' && left > 0) {
+          const skipped = Math.min(left, bytes.length - at);
+          left -= skipped;
+          at += skipped;
+          previous = 0;
+        } else {
+          readByte(bytes[at] ?? 0);
+          at++;
+        }
+      }
+    },
+    areOdd: () => areOdd,
+  };
 }
 
 type BytewiseHead = ReturnType<typeof createBytewiseHead>;
@@ -88,46 +169,69 @@ function createBytewiseHead() {
   let headers = 0;
   let length: string | undefined;
   let isRepeated = false;
-  let hasEncoding = false;
+  let version = '';
+  let encoding: string | undefined;
+  /** How long the body is said to be may go on in the next line. */
+  let isOpen = false;
 
   const finish = (): void => {
-    if (status >= 100 && status <= 199 && status !== 101) {
-      [state, line, headers, length, hasEncoding] = ['status', '', 0, undefined, false];
+    const isFinal = status < 100 || status > 199 || status === 101;
+    const isFramed = length !== undefined || encoding !== undefined;
+    if (isFramed && (!isFinal || (encoding !== undefined && !isPlain()))) isOdd = true;
+    if (status === 101) isOdd = true;
+    if (!isFinal) {
+      [state, line, headers, length, encoding] = ['status', '', 0, undefined, undefined];
       return;
     }
     isOver = true;
-    if (length !== undefined && hasEncoding) isOdd = true;
-    note = noteOf(status, length, hasEncoding) ?? (isOdd ? 'odd_headers' : undefined);
+    note = noteOf(status, length, encoding);
   };
 
-  /** False: the lengths differ, or a line that continues another stands first. */
-  const endLine = (): boolean => {
+  /** The encoding says where the body ends, and nothing else does. */
+  const isPlain = (): boolean => length === undefined && encoding === 'chunked' && version === '1.1';
+
+  const endLine = (): void => {
     if (previous !== CR) isOdd = true;
     if (state === 'status') {
-      const [, version, digits] = STATUS_LINE.exec(line) ?? [];
-      if (line.trim() === '') return true;
-      if (version !== '1.1' && version !== '1.0') isOdd = true;
-      status = Number(digits ?? 0);
+      if (line.trim() === '') return;
+      const [, minor = '', digits = '0'] = STATUS_LINE.exec(line) ?? [];
+      if (minor !== '1.1' && minor !== '1.0') isOdd = true;
+      [version, status] = [minor, Number(digits)];
     } else if (state === 'value') {
       headers++;
-      if (name === 'transfer-encoding') hasEncoding = true;
-      if (name === 'content-length') {
-        if (isRepeated && value.trim() !== length) return false;
-        length ??= value.trim();
-      }
+      isOpen = name === 'content-length' || name === 'transfer-encoding';
     }
     state = 'line';
+  };
+
+  /** A value is over: no line continues it. False: it is another length than the first. */
+  const endValue = (): boolean => {
+    if (!isOpen) return true;
+    isOpen = false;
+    if (name === 'transfer-encoding') {
+      encoding = [encoding, value.trim().toLowerCase()].filter((each) => each !== undefined).join(',');
+      return true;
+    }
+    if (isRepeated && value.trim() !== length) return false;
+    length ??= value.trim();
     return true;
   };
 
   /** False: no client reads on. */
   const readByte = (bytes: Buffer, index: number): boolean => {
     const byte = bytes[index] ?? 0;
-    if (byte === 0) return false;
+    if (byte === 0 && state !== 'status') return false;
+    // Node ends a line there, and others don't.
+    if (previous === CR && byte !== LF && byte !== CR) {
+      isOdd = true;
+      if (state === 'line') return false;
+    }
     if (state === 'line') return startLine(bytes, index);
-    if (byte === LF) return endLine();
-    if (state === 'status') {
+    if (byte === LF) {
+      endLine();
+    } else if (state === 'status') {
       if (line.length < KEPT) line += String.fromCharCode(byte);
+      if (byte === 0) readNul(bytes, index);
     } else if (state === 'name') {
       if (byte === COLON) state = 'value';
       else readName(bytes, index);
@@ -139,30 +243,38 @@ function createBytewiseHead() {
     return true;
   };
 
+  /** False: the lengths differ, or a line that continues another stands first. */
   const startLine = (bytes: Buffer, index: number): boolean => {
     const byte = bytes[index] ?? 0;
     if (byte === CR) return true;
-    if (byte === LF) {
-      if (previous !== CR) isOdd = true;
-      finish();
-      return true;
-    }
     if (byte === BLANK || byte === TAB) {
       isOdd = true;
       state = 'value';
       return headers > 0;
+    }
+    if (!endValue()) return false;
+    if (byte === LF) {
+      if (previous !== CR) isOdd = true;
+      finish();
+      return true;
     }
     [state, name, value, isRepeated] = ['name', '', '', false];
     readName(bytes, index);
     return true;
   };
 
+  /** In the reason behind a status, which nobody reads. Elsewhere in that line Node refuses what stands instead. */
+  const readNul = (bytes: Buffer, index: number): void => {
+    isOdd = true;
+    bytes[index] = DASH;
+  };
+
   const readName = (bytes: Buffer, index: number): void => {
     const byte = bytes[index] ?? 0;
     if (byte === BLANK) {
       isOdd = true;
-      // Node takes a blank behind the names that frame the body, and must know them.
-      if (name !== 'content-length' && name !== 'transfer-encoding') bytes[index] = DASH;
+      // Node takes a blank behind the names that frame the body, and must know them. It doesn't know a second length.
+      if (isRepeated || (name !== 'content-length' && name !== 'transfer-encoding')) bytes[index] = DASH;
       return;
     }
     if (name.length < KEPT) name += String.fromCharCode(byte).toLowerCase();
@@ -175,23 +287,26 @@ function createBytewiseHead() {
   };
 
   return {
-    read(bytes: Buffer): boolean {
+    /** Where it stopped reading; undefined: no client reads on. */
+    read(bytes: Buffer): number | undefined {
       for (const [index, byte] of bytes.entries()) {
         // `byte` is what came: it may be mended below.
-        if (!readByte(bytes, index)) return false;
+        if (!readByte(bytes, index)) return undefined;
         previous = byte;
-        if (isOver) break;
+        if (isOver) return index + 1;
       }
-      return true;
+      return bytes.length;
     },
+    /** By the letter: then its body should be, too. */
+    isChunked: () => encoding !== undefined && isPlain(),
     isOver: () => isOver,
-    note: () => note,
+    note: () => note ?? (isOdd ? 'odd_headers' : undefined),
   };
 }
 
 /** 204 and 205 have no content, and say so by no length or 0. */
-function noteOf(status: number, length: string | undefined, hasEncoding: boolean): BodyNote | undefined {
+function noteOf(status: number, length?: string, encoding?: string): BodyNote | undefined {
   if (!NO_CONTENT.has(String(status))) return undefined;
-  const announces = hasEncoding || (length !== undefined && Number(length) !== 0);
+  const announces = encoding !== undefined || (length !== undefined && Number(length) !== 0);
   return announces ? 'body_not_allowed' : undefined;
 }
