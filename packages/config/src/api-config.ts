@@ -16,9 +16,15 @@ function readActionUrlTemplate(text: string): string | undefined {
   return url.href.replaceAll('task-id-', '{taskId}').replaceAll('action-version-', '{actionVersion}');
 }
 
+function hasCredentials(text: string): boolean {
+  const { username, password } = URL.parse(text) ?? {};
+  return Boolean(username) || Boolean(password);
+}
+
 const ActionUrlTemplate = z
   .string({ error: `must be set, such as ${ACTION_URL}` })
   .refine((text) => text.includes('{taskId}'), 'must contain {taskId}')
+  .refine((text) => !hasCredentials(text), 'must have no user and no password: receivers get it')
   .pipe(ParsedText(readActionUrlTemplate, `must be an http or https url such as ${ACTION_URL}`));
 
 /** Without a slash at the end, so that paths can follow. */
@@ -31,15 +37,20 @@ function readPublicUrl(text: string): string | undefined {
 /** An origin as a Content Security Policy names it; `https://*.example.com` stands for every subdomain. */
 const ORIGIN = /^https?:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[1-9]\d{0,4})?$/;
 
+/** As a browser sends it: without the usual port. */
+function readOrigin(text: string): string | undefined {
+  return ORIGIN.test(text) ? URL.parse(text)?.origin : undefined;
+}
+
 /** Origins, separated by commas, whose pages may call the API. Default: none. */
 const AllowedOrigins = ParsedText(
-  (text) => readItems(text, (origin) => (ORIGIN.test(origin) && !origin.includes('*') ? origin : undefined)),
+  (text) => readItems(text, (origin) => (origin.includes('*') ? undefined : readOrigin(origin))),
   'must be origins without a path, in lower case and separated by commas, such as https://app.example.com; none has a *',
 ).default([]);
 
 /** Origins, separated by commas, whose pages may show the console in a frame. Default: none. */
 export const FrameAncestors = ParsedText(
-  (text) => readItems(text, (origin) => (ORIGIN.test(origin) ? origin : undefined)),
+  (text) => readItems(text, readOrigin),
   'must be origins without a path, in lower case and separated by commas, such as https://app.example.com',
 ).default([]);
 

@@ -113,6 +113,16 @@ test.each([
     'https:app.example.com/{taskId}/ü',
     { actionUrlTemplate: 'https://app.example.com/{taskId}/%C3%BC' },
   ],
+  [
+    'API_ALLOWED_ORIGINS',
+    'https://app.example.com:443, http://localhost:80',
+    { allowedOrigins: ['https://app.example.com', 'http://localhost'] },
+  ],
+  [
+    'CONSOLE_FRAME_ANCESTORS',
+    'https://*.example.com:443, http://a.b:8080',
+    { frameAncestors: ['https://*.example.com', 'http://a.b:8080'] },
+  ],
 ])('%s is used as a browser reads it', (name, text, expected) => {
   expect(readApiConfig({ ...REQUIRED, [name]: text })).toMatchObject(expected);
 });
@@ -123,3 +133,14 @@ test.each(['localhost:3000/{taskId}', 'app.example.com/{taskId}', 'ftp://app.exa
     expect(() => readApiConfig({ ...REQUIRED, ACTION_URL_TEMPLATE })).toThrow('ACTION_URL_TEMPLATE must be an http');
   },
 );
+
+test.each([
+  ['api', 'ACTION_URL_TEMPLATE', 'https://user:word@app.example.com/{taskId}', 'must have no user and no password'],
+  ['api', 'API_ALLOWED_ORIGINS', 'https://app.example.com:99999', 'must be origins'],
+  ['api', 'CONSOLE_FRAME_ANCESTORS', 'https://app.example.com:99999', 'must be origins'],
+  ['api', 'HISTORY_URL', 'postgres://herald@10.0.0.5/herald?sslmode=verify_full', 'must be a url with a database'],
+  ['worker', 'EGRESS_CA_FILE', import.meta.filename, 'must be a file with certificates in PEM: '],
+  ['worker', 'EGRESS_DNS_SERVERS', '10.0.0.53:0', 'must be addresses of name servers: their port is not 0'],
+] as const)('of the %s, %s=%s is refused before anything starts', (role, name, text, sentence) => {
+  expect(() => READERS[role]({ ...REQUIRED, [name]: text })).toThrow(`${name} ${sentence}`);
+});

@@ -36,6 +36,8 @@ export const SecretsEnv = z.object({ SECRETS_KEY: SecretsKey });
 const DAY_MS = 86_400_000;
 /** Which of several servers is wanted, as libpq knows it; packages/history/src/pool chooses by it. */
 const SESSION_ATTRS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'];
+/** What the driver knows. It takes any other for the strictest. */
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /** A duration such as `15s`, as ms. */
 export const Duration = ParsedText(readDuration, 'must be a duration such as 500ms, 15s, 5m, 2h, 7d');
@@ -45,8 +47,8 @@ const HistoryEnv = z.object({
   HISTORY_URL: ParsedText(
     readUrl,
     'must be a url with a database, such as postgres://herald:password@10.0.0.5:5432/herald?sslmode=verify-full; ' +
-      'percent-encode what is special in its password; several hosts are separated by commas, and a target_session_attrs ' +
-      `is one of ${SESSION_ATTRS.join(', ')}`,
+      'percent-encode what is special in its password; several hosts are separated by commas, a target_session_attrs is ' +
+      `one of ${SESSION_ATTRS.join(', ')}, and an sslmode one of ${SSL_MODES.join(', ')}`,
   ).optional(),
   HISTORY_RETENTION: Duration.refine((ms) => ms >= DAY_MS, 'must be at least 1d').default(90 * DAY_MS),
   HISTORY_BODIES: z
@@ -107,7 +109,9 @@ function readUrl(text: string): string | undefined {
   const isWhole = hosts.split(',').every((host) => {
     const url = URL.parse(`${before}${host}${after}`);
     const attrs = url?.searchParams.get('target_session_attrs') ?? 'any';
-    return url !== null && url.hostname !== '' && url.pathname.length > 1 && SESSION_ATTRS.includes(attrs);
+    const sslMode = url?.searchParams.get('sslmode') ?? 'prefer';
+    const isKnown = SESSION_ATTRS.includes(attrs) && SSL_MODES.includes(sslMode);
+    return url !== null && url.hostname !== '' && url.pathname.length > 1 && isKnown;
   });
   return isWhole ? text : undefined;
 }

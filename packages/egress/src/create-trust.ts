@@ -17,8 +17,11 @@ export function findTrustEnd(caPem: string): number | undefined {
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
-/** OpenSSL silently ignores a file without a certificate, and every delivery would fail later. */
-function checkPem(pem: string): string {
+/**
+ * OpenSSL silently ignores a file without a certificate, and every delivery would fail later.
+ * @throws when it begins with none
+ */
+export function checkPem(pem: string): string {
   try {
     return new X509Certificate(pem).toString() && pem;
   } catch (cause) {

@@ -1,10 +1,12 @@
 import { Resolver } from 'node:dns';
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { CommaList } from '@herald/runtime/env';
 import { messageOfThrown } from '@herald/runtime/errors';
 import { z } from 'zod';
 import { createAddressPolicy } from './address-policy.ts';
+import { checkPem } from './create-trust.ts';
 import { withoutBrackets } from './judge-url-host.ts';
 
 /** A transform that turns an error thrown by `read` into a problem of the variable, after a hint. */
@@ -29,7 +31,7 @@ const Cidrs = CommaList.transform(
 /** A PEM file; its value is the content. */
 const CaFile = z.string().transform(
   reading('must be a file with certificates in PEM', (file) => {
-    const pem = readFileSync(file, 'utf8');
+    const pem = checkPem(readFileSync(file, 'utf8'));
     createSecureContext({ ca: pem });
     return pem;
   }),
@@ -38,6 +40,8 @@ const CaFile = z.string().transform(
 const DnsServers = CommaList.transform(
   reading('must be addresses of name servers', (servers) => {
     new Resolver().setServers(servers);
+    // c-ares takes it for the usual one, and not in every version of Node.
+    if (servers.some((server) => isIP(server) === 0 && server.endsWith(':0'))) throw new Error('their port is not 0');
     return servers;
   }),
 );
