@@ -60,6 +60,24 @@ describe('a tool that keeps receivers as a file says', () => {
     }
   });
 
+  test('may send back all that it has read of a receiver, and of a callback, and changes nothing', async () => {
+    const { answer, receiver } = await register();
+    const before = bodyOf(await read(receiver.id), 200) as Fields;
+    expect(before).toHaveProperty('orderingTimeout');
+    const sent = await patch(receiver.id, before, { 'if-match': etagOf(answer) });
+    expect([bodyOf(sent, 200), etagOf(sent)]).toEqual([before, etagOf(answer)]);
+
+    const { id, callback } = await workspace.createTask({ callback: { url: 'https://hooks.example.com/task' } });
+    const path = `/tasks/${id}/callback`;
+    const { secret: _secret, ...shown } = callback as Fields;
+    expect(bodyOf(await workspace.request('PATCH', path, { body: shown }), 200)).toEqual(shown);
+    const other = { ...shown, orderingTimeoutSeconds: 60 };
+    expect(problemOf(await workspace.request('PATCH', path, { body: other }))).toMatchObject({
+      status: 422,
+      errors: [{ path: 'orderingTimeout', code: 'conflict' }],
+    });
+  });
+
   test('finds no difference in what it has registered', async () => {
     const wanted = Object.fromEntries(Object.entries(WANTED).map(([name, [value]]) => [name, value]));
     const { receiver } = await register(wanted);

@@ -61,15 +61,15 @@ export function rule(text: string) {
   return ({ input }: { readonly input?: unknown }): string | undefined => (input === undefined ? undefined : text);
 }
 
+/** What is said of a former name beside its new one. */
+export const formerNameRule = (name: string) => `is the former name of ${name}, which is given too: leave it out`;
+
 /** Refuses a former name beside its new one, and two new ones that stand for the same. For `superRefine`. */
 export function refuseBoth(former: string, ...names: readonly string[]) {
   return (input: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void => {
     const [first, second] = [...names, former].filter((name) => input[name] !== undefined);
     if (first === undefined || second === undefined) return;
-    const message =
-      second === former
-        ? `is the former name of ${first}, which is given too: leave it out`
-        : `must not be given beside ${first}`;
+    const message = second === former ? formerNameRule(first) : `must not be given beside ${first}`;
     context.addIssue({ code: 'custom', path: [second], message, params: { code: 'conflict' }, input: input[second] });
   };
 }

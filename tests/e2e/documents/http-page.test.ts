@@ -87,8 +87,16 @@ const SENTENCES: readonly (readonly [sentence: string, show: () => Promise<unkno
   ],
   [
     'The former name of a field must be left out.',
-    async () => (await ask('PATCH', receiver(), { body: (await ask('GET', receiver())).body })).status,
+    async () => {
+      const found = (await ask('GET', receiver())).body as Record<string, unknown>;
+      return (await ask('PATCH', receiver(), { body: { ...found, orderingTimeoutSeconds: 60 } })).status;
+    },
     422,
+  ],
+  [
+    'Only beside a new one that stays as it was read it may stand, and changes nothing.',
+    async () => (await ask('PATCH', receiver(), { body: (await ask('GET', receiver())).body })).status,
+    200,
   ],
   [
     '| 204 | `OPTIONS` of `/`, `/healthz`, `/readyz` and `/errors` |',

@@ -1,8 +1,10 @@
 import {
   askedOrderingTimeout,
+  changedOrderingTimeout,
   type DisabledBy,
   type Endpoint,
   type EndpointId,
+  type EndpointOrdering,
   isCallbackId,
   type LockReceiver,
   newReceiverId,
@@ -58,19 +60,30 @@ export function refuseForbiddenUrl(findUrlProblem: FindUrlProblem, url: string, 
 }
 
 /**
- * A change without the url that the endpoint has already, and without enabling what is enabled: only a new url, and
- * enabling, forget its failures. So what was read can be sent back, by whoever keeps receivers as a file says.
+ * A change without the url that the endpoint has already, without enabling what is enabled, and without the ordering
+ * timeout that it has: only a new url, and enabling, forget its failures, and only what changes gives it another version.
+ * So what was read can be sent back, by whoever keeps receivers as a file says.
+ * @throws ValidationError when the timeout is given by both of its names and is new
  */
-export function withoutSame<Patch extends { readonly url?: string; readonly enabled?: boolean }>(
-  { url, enabled, ...patch }: Patch,
-  before: { readonly url: string; readonly enabled: boolean },
+export function withoutSame<Patch extends Pick<PatchReceiver, 'url' | 'enabled' | TimeoutName>>(
+  { url, enabled, orderingTimeout, orderingTimeoutSeconds, ...patch }: Patch,
+  before: Pick<Endpoint, 'url' | 'enabled'> & EndpointOrdering,
 ) {
+  const timeoutMs = changedOrderingTimeout(
+    {
+      ...(orderingTimeout !== undefined && { orderingTimeout }),
+      ...(orderingTimeoutSeconds !== undefined && { orderingTimeoutSeconds }),
+    },
+    before,
+  );
   return {
     ...patch,
     ...(url !== undefined && url !== before.url && { url }),
     ...(enabled !== undefined && !(enabled && before.enabled) && { enabled }),
+    ...(timeoutMs !== undefined && { orderingTimeout: timeoutMs }),
   };
 }
+type TimeoutName = 'orderingTimeout' | 'orderingTimeoutSeconds';
 
 /** What has a value: null asks for none, as leaving it out does. */
 type Given<T> = {

@@ -11,6 +11,7 @@ import {
   EventName,
   isCodeOf,
   MaxRetryHours,
+  orderingTimeoutSecondsOf,
   ORDERINGS,
   RateLimit,
   ReceiverIdText,
@@ -291,13 +292,11 @@ export function toDisablingView({ disabledAt, disabledReason, disabledBy, locked
   };
 }
 
-export function toOrderingView({
-  ordering = 'none',
-  orderingTimeoutMs = DEFAULT_ORDERING_TIMEOUT_MS,
-}: EndpointOrdering) {
+export function toOrderingView(endpoint: EndpointOrdering) {
+  const { ordering = 'none', orderingTimeoutMs = DEFAULT_ORDERING_TIMEOUT_MS } = endpoint;
   return {
     ordering,
-    orderingTimeoutSeconds: Math.ceil(orderingTimeoutMs / 1_000),
+    orderingTimeoutSeconds: orderingTimeoutSecondsOf(endpoint),
     orderingTimeout: writeDuration(orderingTimeoutMs),
   };
 }

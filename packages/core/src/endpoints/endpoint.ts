@@ -144,7 +144,6 @@ export const PatchReceiver = z
     ...CHANGES_OF_RECEIVER,
     ...READ_ONLY_OF_RECEIVER,
   })
-  .superRefine(refuseTwoTimeouts)
   .transform((patch) => writable(patch, READ_ONLY_OF_RECEIVER))
   .refine((patch) => Object.keys(patch).length > 0, {
     error: `must change at least one of ${CHANGED_NAMES.join(', ')}`,
@@ -195,7 +194,6 @@ export const PatchCallback = z
     orderingTimeout: OrderingTimeoutText.exactOptional(),
     ...DISABLING_FIELDS,
   })
-  .superRefine(refuseTwoTimeouts)
   .transform((patch) => writable(patch, DISABLING_FIELDS))
   .refine((patch) => Object.keys(patch).length > 0, {
     error: 'must change at least one of url, events, enabled, headers, ordering, orderingTimeoutSeconds',

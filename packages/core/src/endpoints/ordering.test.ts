@@ -1,5 +1,5 @@
 import { PatchCallback, PatchReceiver, RegisterReceiver, TaskCallback } from './endpoint.ts';
-import { OrderingTimeoutText, orderingTimeoutOf, type EndpointOrdering } from './ordering.ts';
+import { changedOrderingTimeout, OrderingTimeoutText, orderingTimeoutOf, type EndpointOrdering } from './ordering.ts';
 
 const url = 'https://example.com/hooks';
 const DAY_MS = 86_400_000;
@@ -36,4 +36,28 @@ test.each<{ endpoint: EndpointOrdering; timeoutMs: number | undefined }>([
   { endpoint: { ordering: 'task', orderingTimeoutMs: 60_000 }, timeoutMs: 60_000 },
 ])('an event for $endpoint waits $timeoutMs ms for its turn at most', ({ endpoint, timeoutMs }) => {
   expect(orderingTimeoutOf(endpoint)).toBe(timeoutMs);
+});
+
+type Asked = Parameters<typeof changedOrderingTimeout>[0];
+
+test.each<[Asked, EndpointOrdering, number | undefined]>([
+  [{}, {}, undefined],
+  [{ orderingTimeoutSeconds: 86_400 }, {}, undefined],
+  [{ orderingTimeout: DAY_MS, orderingTimeoutSeconds: 86_400 }, {}, undefined],
+  [{ orderingTimeout: 60_001, orderingTimeoutSeconds: 61 }, { orderingTimeoutMs: 60_001 }, undefined],
+  [{ orderingTimeoutSeconds: 61 }, { orderingTimeoutMs: 60_001 }, undefined],
+  [{ orderingTimeoutSeconds: 60 }, { orderingTimeoutMs: 60_001 }, 60_000],
+  [{ orderingTimeout: DAY_MS }, { orderingTimeoutMs: 60_001 }, DAY_MS],
+])('a PATCH with %j of an endpoint with %j changes its timeout to %j', (asked, before, change) => {
+  expect(changedOrderingTimeout(asked, before)).toBe(change);
+});
+
+test.each<Asked>([
+  { orderingTimeout: 60_000, orderingTimeoutSeconds: 60 },
+  { orderingTimeout: DAY_MS, orderingTimeoutSeconds: 60 },
+  { orderingTimeout: 60_000, orderingTimeoutSeconds: 86_400 },
+])('a PATCH with %j is refused where one of them is new', (asked) => {
+  expect(() => changedOrderingTimeout(asked, {})).toThrow(
+    'orderingTimeout is the former name of orderingTimeoutSeconds, which is given too: leave it out',
+  );
 });

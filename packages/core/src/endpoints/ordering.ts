@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readDuration, writeDuration } from '../duration.ts';
-import { refuseBoth, rule } from '../text.ts';
+import { ValidationError } from '../errors.ts';
+import { formerNameRule, refuseBoth, rule } from '../text.ts';
 
 export const ORDERINGS = ['none', 'task'] as const;
 
@@ -47,17 +48,22 @@ export const OrderingTimeoutSeconds = z
     examples: [86_400],
   });
 
-/** The timeout that a request asks for, in ms. */
-export function askedOrderingTimeout(asked: {
+type AskedTimeout = {
   readonly orderingTimeoutSeconds?: number;
+  /** In ms. */
   readonly orderingTimeout?: number;
-}): number | undefined {
+};
+
+/** The timeout that a request asks for, in ms. */
+export function askedOrderingTimeout(asked: AskedTimeout): number | undefined {
   const { orderingTimeoutSeconds, orderingTimeout } = asked;
   return orderingTimeoutSeconds === undefined ? orderingTimeout : orderingTimeoutSeconds * 1_000;
 }
 
+const [FORMER_NAME, NAME] = ['orderingTimeout', 'orderingTimeoutSeconds'] as const;
+
 /** For `superRefine`. */
-export const refuseTwoTimeouts = refuseBoth('orderingTimeout', 'orderingTimeoutSeconds');
+export const refuseTwoTimeouts = refuseBoth(FORMER_NAME, NAME);
 
 /** The fields of an endpoint that say in which order it gets the events of a Task. */
 export type EndpointOrdering = {
@@ -70,4 +76,27 @@ export type EndpointOrdering = {
 /** How long an event may wait for its turn, in ms; undefined: it doesn't wait. */
 export function orderingTimeoutOf({ ordering, orderingTimeoutMs }: EndpointOrdering): number | undefined {
   return ordering === 'task' ? (orderingTimeoutMs ?? DEFAULT_ORDERING_TIMEOUT_MS) : undefined;
+}
+
+/** As it is shown in whole seconds. */
+export function orderingTimeoutSecondsOf({
+  orderingTimeoutMs = DEFAULT_ORDERING_TIMEOUT_MS,
+}: EndpointOrdering): number {
+  return Math.ceil(orderingTimeoutMs / 1_000);
+}
+
+/**
+ * The timeout that a PATCH sets, in ms; undefined: it stays. An answer that is sent back has both names, as they are.
+ * @throws ValidationError when both are given and one of them is new
+ */
+export function changedOrderingTimeout(asked: AskedTimeout, before: EndpointOrdering): number | undefined {
+  const { orderingTimeout, orderingTimeoutSeconds } = asked;
+  const { orderingTimeoutMs = DEFAULT_ORDERING_TIMEOUT_MS } = before;
+  const isSameText = orderingTimeout === undefined || orderingTimeout === orderingTimeoutMs;
+  const isSame = orderingTimeoutSeconds === undefined || orderingTimeoutSeconds === orderingTimeoutSecondsOf(before);
+  if (isSameText && isSame) return undefined;
+  if (orderingTimeout !== undefined && orderingTimeoutSeconds !== undefined) {
+    throw new ValidationError([{ path: FORMER_NAME, message: formerNameRule(NAME), code: 'conflict' }]);
+  }
+  return askedOrderingTimeout(asked);
 }
