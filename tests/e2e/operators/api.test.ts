@@ -55,6 +55,18 @@ describe('what operators read', () => {
     }
   });
 
+  test.each([
+    ['/api/operator/overview', 'GET'],
+    ['/api/operator/workspaces/ws_x/portal-links', 'POST'],
+    ['/metrics', 'GET'],
+    ['/admin', 'GET'],
+    ['/admin/queues', 'GET'],
+    ['/admin/queues/api/queues', 'GET'],
+  ])('%s says which methods it has, when it is asked by another', async (path, allow) => {
+    const { status, headers } = await send('OPTIONS', path, { headers: basic(user, password) });
+    expect({ status, allow: headers.allow }).toEqual({ status: 405, allow });
+  });
+
   test('the overview counts what was accepted, delivered and failed, and says what is wrong in the words of the doctor', async () => {
     const overview = (await read('/overview?window=1h')) as {
       now: Record<string, number>;

@@ -16,7 +16,7 @@ import { type RequestHandler, Router } from 'express';
 import { createFailureLimiter } from '../auth/failure-limiter.ts';
 import { type BuiltFiles, createAdminRoutes } from '../console/console-routes.ts';
 import type { Audit } from '../http/create-audit.ts';
-import { createRouter, refuseUnknownPath, type Steps } from '../http/create-router.ts';
+import { createRouter, refuseOtherMethods, refuseUnknownPath, type Steps } from '../http/create-router.ts';
 import { BODY_LIMIT_BYTES, parseJson } from '../http/parse-json.ts';
 import { HttpFault } from '../http/problem.ts';
 import { admit, atRoute, stateOf } from '../http/request-state.ts';
@@ -64,11 +64,18 @@ export function createOperatorPages(deps: OperatorPagesDeps): Router {
     BOARD_PATH,
     atRoute(BOARD_PATH),
     ...guard,
+    refuseQuestions,
     openBoard({ ...deps, path: BOARD_PATH, redis, canWrite: operator.canWrite }),
   );
   router.use('/admin', ...guard, createAdminRoutes(deps.builtConsole));
   return router;
 }
+
+/** The board's own Express would answer by itself what may be asked. */
+const refuseQuestions: RequestHandler = (req, res, next) => {
+  if (req.method !== 'OPTIONS') next();
+  else refuseOtherMethods('GET')(req, res, next);
+};
 
 /** Loaded when somebody opens it: bull-board and BullMQ take memory that few processes need. */
 function openBoard(deps: BoardDeps): RequestHandler {

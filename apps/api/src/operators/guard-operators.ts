@@ -38,12 +38,6 @@ const PAGE_POLICY = {
   'frame-ancestors': ["'none'"],
 };
 
-/** Express would answer by itself what may be asked. */
-const refuseQuestions: RequestHandler = (req, _res, next) => {
-  if (req.method === 'OPTIONS') throw new HttpFault('method_not_allowed', 'OPTIONS is not allowed here');
-  next();
-};
-
 /**
  * Guards every operator page: security headers, sign-in, and proof that a change comes from the pages themselves. These
  * are no router, since Express skips one for a url that has no path left, and goes on to what is behind it.
@@ -80,7 +74,7 @@ export function createOperatorGuard(deps: OperatorGuardDeps): readonly RequestHa
     if (problem !== undefined) throw new HttpFault('foreign_origin', problem);
     next();
   };
-  return [createSecurityHeaders(PAGE_POLICY), signIn, refuseForeign, refuseQuestions];
+  return [createSecurityHeaders(PAGE_POLICY), signIn, refuseForeign];
 }
 
 function toComeLater(afterMs: number): HttpFault {
