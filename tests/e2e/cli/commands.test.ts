@@ -369,6 +369,11 @@ test.each<[string, readonly string[], RegExp]>([
   ['a time that is none', ['deliveries', 'list', '--status', 'failed', '--since', 'lately'], /such as 2h or 3d/],
   ['two things to list', ['deliveries', 'list', '--workspace', 'w', '--receiver', UNKNOWN], /cannot be used with/],
   ['a limit beyond bounds', ['deliveries', 'list', '--workspace', 'w', '--limit', '0'], /from 1 to 1000/],
+  [
+    'a list of no time',
+    ['deliveries', 'list', '--workspace', 'w', '--since', '1h', '--until', '2h'],
+    /--until must be later/,
+  ],
   ['a replay without a time', ['replay', UNKNOWN], /required option '--since/],
   [
     'a replay of an unknown status',

@@ -92,6 +92,9 @@ export function createDeliveriesCommand({ openHerald, output, recordAct, startPr
         command.error(
           'error: name a --receiver, --task, --transition or --workspace, or ask for --notices or --status failed',
         );
+      const { since, until } = wanted;
+      if (since !== undefined && until !== undefined && until <= since)
+        command.error('error: --until must be later than --since');
       await using herald = await openHerald();
       const { list: found, hasMore, isPartial } = await listDeliveries(herald, wanted);
       const list = await addWaits(herald, found);

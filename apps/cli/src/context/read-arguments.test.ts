@@ -14,14 +14,22 @@ test.each([
   expect(timeReader(() => NOW)(text)).toBe(at);
 });
 
-test.each(['', 'yesterday', '24:00', '7:5', '2030-13-31', '2030-13-31T12:00:00Z', '-2h', '1893456000000'])(
-  'the time %j is refused with two examples',
-  (text) => {
-    expect(() => timeReader(() => NOW)(text)).toThrow(
-      /such as 2h or 3d, a time of the clock such as 14:00, or one such as 2030/,
-    );
-  },
-);
+test.each([
+  '',
+  'yesterday',
+  '24:00',
+  '7:5',
+  '2030-13-31',
+  '2030-13-31T12:00:00Z',
+  '2030-02-30',
+  '2030-02-29T12:00:00Z',
+  '-2h',
+  '1893456000000',
+])('the time %j is refused with two examples', (text) => {
+  expect(() => timeReader(() => NOW)(text)).toThrow(
+    /such as 2h or 3d, a time of the clock such as 14:00, or one such as 2030/,
+  );
+});
 
 test('a time of the clock is the last one', () => {
   const read = timeReader(() => NOW);

@@ -59,7 +59,7 @@ export const readEndpointId = argumentReader(
 );
 
 /** Without a zone, it is that of this machine. */
-const INSTANT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
+const INSTANT = /^(\d{4}-\d\d-\d\d)([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
 const CLOCK = /^([01]?\d|2[0-3]):([0-5]\d)$/;
 const DAY_MS = 86_400_000;
 
@@ -78,9 +78,16 @@ export function timeReader(now: () => number) {
     }
     // A day alone would be one of UTC.
     const whole = text.length === 10 ? `${text}T00:00` : text.replace(' ', 'T');
-    const at = INSTANT.test(text) ? Date.parse(whole) : NaN;
+    const [, day] = INSTANT.exec(text) ?? [];
+    const at = day !== undefined && isInCalendar(day) ? Date.parse(whole) : NaN;
     return Number.isNaN(at) ? undefined : at;
   }, 'must be how long ago, such as 2h or 3d, a time of the clock such as 14:00, or one such as 2030-01-31T12:00:00Z');
+}
+
+/** JavaScript takes the 30th of February for a day in March. */
+function isInCalendar(day: string): boolean {
+  const at = Date.parse(day);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
 /** One or more of `items`, separated by commas. */
