@@ -35,10 +35,10 @@ export function createSchemaRenderer({ components: { schemas } }: ReadDocument) 
     if (values) return values.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
     if (schema.type === 'array')
       return `array of ${schema.items ? typeText(schema.items) : 'any JSON'}${countText(schema)}`;
-    if (schema.properties)
-      return `object with ${Object.keys(schema.properties)
-        .map((name) => `\`${name}\``)
-        .join(', ')}`;
+    if (schema.properties) {
+      const names = Object.keys(schema.properties).map((name) => `\`${name}\``);
+      return names.length === 0 ? 'an empty object' : `object with ${names.join(', ')}`;
+    }
     if (typeof schema.additionalProperties === 'object') return `object of ${typeText(schema.additionalProperties)}`;
     if (schema.format === 'date-time') return 'time';
     return schema.type === undefined ? 'any JSON' : `${schema.type}${rangeText(schema)}`;

@@ -142,6 +142,7 @@ test('every error is the one Problem, and each response says which codes it may 
       content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
     });
     for (const code of codes as string[]) expect(description).toContain(`\`${code}\``);
+    expect({ pointer, codes: [...new Set(codes as string[])] }).toEqual({ pointer, codes });
   }
   const texts = JSON.stringify(called.map((each) => each.responses));
   expect(texts.match(/"#\/components\/schemas\/\w*Problem\w*"/g)).toContain('"#/components/schemas/Problem"');

@@ -134,7 +134,8 @@ function problemsOf(operation: Described, table: Table): ProblemCode[] {
   codes.push(...problems);
   if (isIdempotent(operation, table)) codes.push('idempotency_conflict', 'request_in_progress');
   codes.push('rate_limited', 'internal', 'unavailable');
-  return codes;
+  // Some name what an id of theirs stands for, too.
+  return [...new Set(codes)];
 }
 
 /** Response headers, by the name they are sent under. */

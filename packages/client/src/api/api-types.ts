@@ -6547,8 +6547,6 @@ export interface operations {
              * @description `route_not_found`: There is nothing at this path.
              *
              *     `workspace_not_found`: Nothing is known of such a workspace.
-             *
-             *     `workspace_not_found`: Nothing is known of such a workspace.
              */
             404: {
                 headers: {
