@@ -96,9 +96,12 @@ test.each([
   );
 });
 
-test('a Redis that became a replica is not ready, though it takes writes', async () => {
+test.each([
+  ['though it takes writes', 'no'],
+  ['and it is called so where it takes none', 'yes'],
+])('a Redis that became a replica is not ready, %s', async (_what, isReadOnly) => {
   await using master = await startRedis();
-  await using ready = await start({ args: ['--replica-read-only', 'no'] });
+  await using ready = await start({ args: ['--replica-read-only', isReadOnly] });
   expect(await ready.codes()).toEqual([]);
   await ready.redis.replicaof('127.0.0.1', master.port);
   await waitFor('it to show', ready.codes, { until: (codes) => codes.includes('redis_replica') });

@@ -55,6 +55,12 @@ const SCENES: readonly Scene[] = [
     make: set('maxmemory', '1'),
     undo: set('maxmemory', '256mb'),
   },
+  // Not one of memory, which scripts that free something pass.
+  {
+    finding: 'error redis_refuses_writes',
+    make: set('min-replicas-to-write', '1'),
+    undo: set('min-replicas-to-write', '0'),
+  },
   {
     finding: 'warning proxy_not_trusted',
     make: (herald) => herald.request('GET', '/healthz', { headers: { 'x-forwarded-for': '192.0.2.1' } }),

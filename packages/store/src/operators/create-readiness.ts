@@ -8,6 +8,7 @@ import { checkPermissions } from '../redis/check-permissions.ts';
 import { judgeSkew } from '../redis/clock.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readMemory } from '../redis/read-info.ts';
+import { refusalOf } from '../redis/refusal.ts';
 
 /** Whether a process can do its work now. */
 export type Readiness = {
@@ -117,7 +118,8 @@ export function createRedisProbe(redis: RedisClient) {
       return [...obstacles, ...ofMemory];
     } catch (thrown) {
       const sentence = `Redis didn't take a write (${whyInOneWord(thrown)}); its log says more`;
-      return [error('redis_refuses_writes', sentence), ...(await memories.catch(() => []))];
+      const why = refusalOf(thrown) === 'replica' ? obstacle('redis_replica') : error('redis_refuses_writes', sentence);
+      return [why, ...(await memories.catch(() => []))];
     }
   };
 }
@@ -131,7 +133,11 @@ async function findObstacles(redis: RedisClient): Promise<Finding[]> {
     ]),
   );
   const codes = new Set(found.flat().map(({ code }) => code));
-  return [...codes].map((code) => error(code, SENTENCES[code] ?? 'Redis can not be used'));
+  return [...codes].map(obstacle);
+}
+
+function obstacle(code: string): Finding {
+  return error(code, SENTENCES[code] ?? 'Redis can not be used');
 }
 
 /**
