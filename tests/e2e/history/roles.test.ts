@@ -50,4 +50,11 @@ test('worker, API and CLI work with the roles of ops/postgres/roles.sql, which h
   await expect(runCli(['history', 'migrate'], asWorker)).resolves.toMatchObject({ code: 0, stdout: 'up to date' });
   await expect(runCli(['history', 'retention', '--yes'], asWorker)).resolves.toMatchObject({ code: 0 });
   expect(worker.process.output()).not.toMatch(/history\.unavailable|permission denied/);
+
+  // Workers say so, too: what has moved can still be read, and nothing more moves.
+  await admin.query('ALTER DATABASE postgres SET default_transaction_read_only = on');
+  const examine = async (query = '') =>
+    (await runCli(['doctor'], { ...cli, HISTORY_URL: `${urlOf('herald_api')}${query}` })).stdout;
+  expect(await examine()).toMatch(/^warning +history +.*takes no writes, as its default_transaction_read_only says/m);
+  expect(await examine('?target_session_attrs=read-only')).toMatch(/^ok +history/m);
 });

@@ -196,7 +196,9 @@ async function checkSecrets(redis: RedisClient, keys: SecretsKeys, { started }: 
 
 const LIMITS = { statementLimitMs: 5_000, connectLimitMs: 2_000 };
 
-/** Whether the history is there, is that of this data, and drops its days. It changes nothing. */
+const FOR_READERS = /[?&]target_session_attrs=(?:standby|prefer-standby|read-only)(?:&|$)/;
+
+/** Whether the history is there, is that of this data, takes what settles, and drops its days. It changes nothing. */
 async function checkHistory({ config, historyMark, readHistoryUser, now }: Herald): Promise<Check> {
   const name = 'history';
   if (!config.history) {
@@ -204,12 +206,15 @@ async function checkHistory({ config, historyMark, readHistoryUser, now }: Heral
     return { name, findings: missing ? [missing] : [], well: 'there is none: what settled expires after RETENTION' };
   }
   const { createHistoryPool } = await import('@herald/history/pool/create-history-pool');
-  const { prepareHistory, readHistoryStatus } = await import('@herald/history/requirements/prepare-history');
+  const { demandWritable, prepareHistory, readHistoryStatus } =
+    await import('@herald/history/requirements/prepare-history');
   const { url, retentionMs } = config.history;
   const options = { url, name: 'herald-doctor', connections: 1, ...LIMITS };
   const pool = createHistoryPool({ ...options, onError: () => undefined });
   try {
     await prepareHistory(pool, 'read', await readHistoryUser());
+    // Workers need it, also where the doctor has the url of an API that only reads: unless that asks for such a server.
+    if (!FOR_READERS.test(url)) await demandWritable(pool);
     const { overdue } = await readHistoryStatus(pool, now() - retentionMs);
     const stays = warning(
       'history_days_stay',

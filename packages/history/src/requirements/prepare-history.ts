@@ -128,6 +128,15 @@ export const prepareHistory = (
   });
 
 /**
+ * Whether the server takes what has settled, whoever asks. Changes nothing.
+ * @throws HistoryRefusal with what to change, or the error of a server that is away
+ */
+export const demandWritable = (pool: HistoryPool) =>
+  inClient(pool, false, async (client) => {
+    await lookAtHistory(client, 'write');
+  });
+
+/**
  * Makes a history that is of other data, or of none, that of this data.
  * @returns its id
  */
