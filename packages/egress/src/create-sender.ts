@@ -15,7 +15,7 @@ export type SendRequest = {
 export type SendResult = {
   readonly outcome: AttemptOutcome;
   readonly durationMs: number;
-  /** The address that was connected to; through a proxy, the proxy's. Absent: there was no connection. */
+  /** The address that was connected to, also through a proxy. Absent: there was no connection. */
   readonly address?: string | undefined;
   /** For operators: the code of c-ares, OpenSSL, Node or the system. Customers don't see it. */
   readonly causeCode?: string | undefined;

@@ -51,6 +51,7 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
   let phase: DialPhase = 'lookup';
   let isOver = false;
   let connected: Socket | undefined;
+  let calledAddress: string | undefined;
   let securedAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   const startedAt = performance.now();
@@ -79,6 +80,8 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
       if (phase === 'lookup') return lookup.isSilentSince?.(startedAt) ? 'resolver' : 'lookup';
       return phase === 'connect' ? connector.phase() : phase;
     },
+    /** The one that was connected to, also through a proxy; undefined before. */
+    address: (): string | undefined => calledAddress,
     /** Bytes that came over the connection, under TLS. */
     bytesRead: (): number => connected?.bytesRead ?? 0,
     /** TLS is ready. */
@@ -125,6 +128,7 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
       }
       isOver = true;
       connected = socket;
+      calledAddress = address;
       phase = 'tls';
       resolve(socket);
     } catch (error) {

@@ -47,6 +47,8 @@ export type GuardedRequestOptions = RequestOptions & {
 
 /** What the agent knows of an open connection. */
 type Connection = {
+  /** That of the destination, also through a proxy. */
+  readonly address: string | undefined;
   readonly endsAt: number;
   requests: number;
   /** It takes no further request. */
@@ -172,7 +174,7 @@ export class GuardedAgent extends Agent {
             dialling.secured();
           });
           socket.once('close', () => this.#idle.delete(socket));
-          this.#know(socket);
+          this.#know(socket, dialling.address());
           callback(null, socket);
         },
         (error: unknown) => {
@@ -191,6 +193,11 @@ export class GuardedAgent extends Agent {
   /** A new connection was made, and answered. */
   worked(): void {
     this.#gate?.worked();
+  }
+
+  /** The address of the destination, also through a proxy. */
+  addressOf(socket: Duplex): string | undefined {
+    return this.#connections.get(socket)?.address;
   }
 
   /** The connection ends with the request that it serves now. */
@@ -239,9 +246,9 @@ export class GuardedAgent extends Agent {
   }
 
   /** One listener for all requests: to add and remove one for each costs a send more than what it does. */
-  #know(socket: TLSSocket): void {
+  #know(socket: TLSSocket, address: string | undefined): void {
     const endsAt = performance.now() + this.#maxAgeMs;
-    const connection: Connection = { endsAt, requests: 0, isRetired: false, reader: undefined };
+    const connection: Connection = { address, endsAt, requests: 0, isRetired: false, reader: undefined };
     this.#connections.set(socket, connection);
     socket.prependListener('data', (bytes: Buffer) => {
       // Nothing was asked: what comes now must not be taken for the next answer.

@@ -134,7 +134,7 @@ const AttemptView = z
       .string()
       .meta({
         description:
-          'The IP address that was called; through a proxy of the platform, the address of that. Absent when there was no connection.',
+          'The IP address that was called, also through a proxy of the platform. Absent when there was no connection.',
         examples: ['203.0.113.7'],
       })
       .exactOptional(),

@@ -3073,7 +3073,7 @@ export interface components {
             answer?: string;
             bodyNote?: components["schemas"]["BodyNote"];
             /**
-             * @description The IP address that was called; through a proxy of the platform, the address of that. Absent when there was no connection.
+             * @description The IP address that was called, also through a proxy of the platform. Absent when there was no connection.
              * @example 203.0.113.7
              */
             address?: string;
