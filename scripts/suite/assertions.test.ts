@@ -18,7 +18,6 @@ const PAUSES: Readonly<Record<string, readonly [times: number, why: string]>> = 
   'tests/integration/connect-redis.test.ts': [1, 'a client that connects again would have in this time'],
   'tests/integration/queue/limits.test.ts': [1, 'a job takes its time'],
   'tests/integration/queue/rest.test.ts': [1, 'counts commands over a time'],
-  'tests/integration/queue/slow.test.ts': [1, 'a slow receiver takes this long'],
   'tests/integration/reporter-hour.test.ts': [1, 'an API takes its time'],
   'tests/integration/shards/upgrade/upgrade.test.ts': [1, 'a process shows itself again and again'],
   'tests/integration/worker/start-delivery-queue.test.ts': [1, 'a wait that was under way ends in this time'],

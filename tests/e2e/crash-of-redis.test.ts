@@ -25,7 +25,8 @@ test('Redis killed and restarted under load loses nothing that was answered, and
   );
   await waitFor('the load to run', () => load.accepted.length >= 200);
   await herald.server.kill();
-  await waitFor('every lane to be refused', () => load.refused.length >= 2 * LANES);
+  // Each refusal may take as long as a command may.
+  await waitFor('every lane to be refused', () => load.refused.length >= 2 * LANES, 30_000);
   const ready = await herald.request('GET', '/readyz');
   await herald.server.restart();
   const before = load.accepted.length;
@@ -38,7 +39,8 @@ test('Redis killed and restarted under load loses nothing that was answered, and
     expect(problemOf(answer)).toMatchObject({ status: 503, code: 'unavailable' });
     expect(answer.headers['retry-after']).toMatch(/^\d+$/);
   }
-  expect(Math.max(...load.refused.map(({ durationMs }) => durationMs))).toBeLessThan(6_000);
+  // A command may take 5 s.
+  expect(Math.max(...load.refused.map(({ durationMs }) => durationMs))).toBeLessThan(10_000);
   const webhooks = webhooksAt(receiver);
   const deliveryIds = new Set(webhooks.map(({ deliveryId }) => deliveryId));
   const lost = load.accepted.filter((transitionId) => !deliveryIds.has(deliveryIdOf(transitionId, id)));
@@ -84,7 +86,7 @@ test('a Redis that hangs is answered 503 in time, and all goes on when it comes 
   expect(answers[0].headers['retry-after']).toMatch(/^\d+$/);
   // Until the connection has answered again, the API may still refuse.
   const isAccepted = async () => (await herald.executor.tryReport(task.id, DONE)).status === 200;
-  await waitFor('the API to go on', isAccepted, 5_000);
+  await waitFor('the API to go on', isAccepted, 20_000);
   await receiver.next();
   await herald.settled();
   expect(receiver.requests).toHaveLength(1);

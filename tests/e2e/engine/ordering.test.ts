@@ -2,6 +2,7 @@ import { callbackIdOf, deliveryIdOf } from '@herald/core';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { bodyOf } from '../../support/http-request.ts';
 import { problemOf } from '../../support/problems.ts';
+import { expediteTry } from '../../support/queue-state.ts';
 import { checkpoint, START } from '../../support/reports.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
@@ -11,7 +12,8 @@ import.meta.jest.setTimeout(60_000);
 
 let herald: Herald;
 beforeAll(async () => {
-  herald = await startHerald({ env: { RETRY_SCHEDULE: '3s,10m', DELIVERY_TIMEOUT: '5s' } });
+  const env = { RETRY_SCHEDULE: '10m,10m', CALLBACK_RETRY_SCHEDULE: '100ms,10m', DELIVERY_TIMEOUT: '5s' };
+  herald = await startHerald({ env });
 });
 afterAll(() => herald[Symbol.asyncDispose]());
 
@@ -65,6 +67,7 @@ test('what waits says for what and until when, and goes in its turn, or at once 
   await deliveries.redeliver(third);
   const { request } = await deliveries.waitForStatus(third, 'delivered');
   expect(request.headers).toMatchObject({ 'x-service-ordering': 'released' });
+  await expediteTry(herald.redis, registered.id, first);
   await deliveries.waitForStatus(second, 'delivered');
   const sent = webhooksAt(receiver).map(({ deliveryId, request: { headers } }) => [
     deliveryId,

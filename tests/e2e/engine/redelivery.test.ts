@@ -1,7 +1,7 @@
 import { freePort, startReceiver, waitFor, type Answer, type Receiver } from '@herald/test-kit';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { problemOf } from '../../support/problems.ts';
-import { isQueued, readQueuedIds } from '../../support/queue-state.ts';
+import { delayProbe, isQueued, readQueuedIds } from '../../support/queue-state.ts';
 import { startRedisGate } from '../../support/redis-gate.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
@@ -196,6 +196,8 @@ describe('with a long schedule', () => {
     };
     await emitSome(5);
     await deliveries.waitForReceiver(registered, ({ health: { state } }) => state === 'paused');
+    // Only the redelivery goes out: the breaker's own probe is far away.
+    await delayProbe(herald.redis, registered.id);
     // The breaker is open, so these wait.
     await emitSome(3);
     const { health } = await deliveries.waitForReceiver(registered, ({ health: { backlog } }) => backlog > 0);
@@ -203,14 +205,11 @@ describe('with a long schedule', () => {
     await using receiver = await startReceiver({ ca: herald.ca, port });
     const all = await Promise.all(emitted.map((id) => deliveries.read(id)));
     const waiting = all.filter(({ tries }) => tries === 0);
-    const lastFailureAt = Math.max(...all.flatMap(({ attempts }) => attempts.map(({ at }) => Date.parse(at))));
     const [chosen] = waiting;
     if (!chosen) throw new Error('nothing waits');
     await deliveries.redeliver(chosen.id);
     for (const { id } of waiting) await deliveries.waitForStatus(id, 'delivered');
     expect(webhooksAt(receiver)[0]?.deliveryId).toBe(chosen.id);
-    // The breaker's own first probe would have come after 5 s.
-    expect((receiver.requests[0]?.receivedAt ?? Infinity) - lastFailureAt).toBeLessThan(4_500);
     expect((await deliveries.readReceiver(registered)).health).toMatchObject({ state: 'healthy', backlog: 0 });
   });
 

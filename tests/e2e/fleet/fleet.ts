@@ -25,6 +25,28 @@ export async function emitMany(herald: Herald, workspace: WorkspaceClient, count
   return ids;
 }
 
+/** Holds the answers of a receiver from `begin` to `end`. */
+export function createHold() {
+  let held = 0;
+  let ended = Promise.withResolvers<undefined>();
+  ended.resolve(undefined);
+  return {
+    held: () => held,
+    async pass(): Promise<void> {
+      held++;
+      await ended.promise;
+      held--;
+    },
+    begin: () => {
+      ended = Promise.withResolvers();
+    },
+    end: () => {
+      ended.resolve(undefined);
+    },
+  };
+}
+export type Hold = ReturnType<typeof createHold>;
+
 /** What a receiver answers, to be changed while it runs, and what it has answered so far. */
 export function createMood(first: Awaited<ReturnType<Respond>>) {
   let mood = first;

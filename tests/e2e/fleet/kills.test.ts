@@ -3,7 +3,7 @@ import { readDelivery } from '../../support/delivery-state.ts';
 import { countWaiting, expediteProbe, isBreakerOpen } from '../../support/queue-state.ts';
 import { sized } from '../../support/sized.ts';
 import { startHerald } from '../../support/start-herald.ts';
-import { createMood, emitMany, expectNothingLeft } from './fleet.ts';
+import { createHold, createMood, emitMany, expectNothingLeft } from './fleet.ts';
 
 import.meta.jest.setTimeout(120_000);
 
@@ -11,6 +11,8 @@ const LEASE_MS = 20_000;
 /** What a killed worker had is in work elsewhere after so long: its leases end, and the next round of recovery finds them. */
 const RECOVERED_MS = LEASE_MS + 10_000;
 const DESTINATION_LIMIT = 3;
+/** So many are answered before the workers are killed. */
+const SENT_BEFORE = 20;
 const ENV = {
   DELIVERY_TIMEOUT: '15s',
   CONCURRENCY: '8',
@@ -23,18 +25,23 @@ test.concurrent.each(sized([2], [1, 2, 4]))(
   async (workers) => {
     await using herald = await startHerald({ workers, env: ENV });
     const workspace = await herald.createWorkspace();
-    const mood = createMood({ status: 200, delayMs: 60 });
-    const receiver = await herald.startReceiver(mood.respond);
+    const mood = createMood(200);
+    const hold = createHold();
+    const receiver = await herald.startReceiver(async (request, index) => {
+      if (index === SENT_BEFORE) hold.begin();
+      await hold.pass();
+      return mood.respond(request, index);
+    });
     const { id } = await workspace.registerReceiver({ url: receiver.url });
     const group = id;
-    const transitions = await emitMany(herald, workspace, 200);
-    await mood.waitForAccepted(40, 20_000);
-    expect(await countWaiting(herald.redis, group)).toBeGreaterThan(100);
+    const transitions = await emitMany(herald, workspace, sized(100, 200));
+    await waitFor('every slot of the receiver to be in use', () => hold.held() === DESTINATION_LIMIT, 20_000);
     await Promise.all(herald.workers.map((worker) => worker.kill()));
     const killedAt = Date.now();
+    expect(await countWaiting(herald.redis, group)).toBe(transitions.length - SENT_BEFORE - DESTINATION_LIMIT);
+    hold.end();
     const before = receiver.requests.length;
     await herald.startWorker();
-    // Every slot of the receiver was in use.
     await receiver.waitForCount(before + 1, RECOVERED_MS);
     expect(Date.now() - killedAt).toBeLessThan(RECOVERED_MS);
     await mood.waitForAccepted(transitions.length, 20_000);

@@ -5,7 +5,7 @@ import { sized } from '../../support/sized.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WebhookBody } from '../../support/webhooks.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
-import { expectNothingLeft, expectNoInternalErrors } from './fleet.ts';
+import { createHold, expectNothingLeft, expectNoInternalErrors, type Hold } from './fleet.ts';
 
 import.meta.jest.setTimeout(sized(90_000, 400_000));
 
@@ -27,29 +27,8 @@ async function emitAll(herald: Herald, workspace: WorkspaceClient): Promise<void
   }
 }
 
-/** Holds the answers of a receiver from `begin` to `end`. */
-function createHold() {
-  let held = 0;
-  let ended = Promise.withResolvers<undefined>();
-  ended.resolve(undefined);
-  return {
-    held: () => held,
-    async pass(): Promise<void> {
-      held++;
-      await ended.promise;
-      held--;
-    },
-    begin: () => {
-      ended = Promise.withResolvers();
-    },
-    end: () => {
-      ended.resolve(undefined);
-    },
-  };
-}
-
 /** Kills a worker each time that so many more deliveries were accepted, while others are on their way. */
-async function killWorkers(herald: Herald, accepted: ReadonlySet<string>, hold: ReturnType<typeof createHold>) {
+async function killWorkers(herald: Herald, accepted: ReadonlySet<string>, hold: Hold) {
   const share = (SIZE.tasks * SIZE.events) / (SIZE.kills + 1);
   for (let kill = 1; kill <= SIZE.kills; kill++) {
     await waitForAccepted(accepted, Math.floor(kill * share));

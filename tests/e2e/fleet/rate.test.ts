@@ -45,7 +45,8 @@ test('four workers hold the rate of a receiver within 5 %, also when one is kill
   expect(seen.limited.length).toBeLessThanOrEqual(PER_SECOND * (1.4 + whileOthersWent));
   const [ofLimited, ofFree] = [await read(limited), await read(free)];
   expect(ofLimited).toMatchObject({ rateLimit: { perSecond: PER_SECOND }, health: { state: 'healthy' } });
-  expect(ofLimited.health.waitingForRate).toBeGreaterThan(REST);
+  // All that neither came by now nor was on its way.
+  expect(ofLimited.health.waitingForRate).toBeGreaterThanOrEqual(DELIVERIES - seen.limited.length - PER_SECOND);
   expect(ofFree.rateLimit).toBeNull();
   expect(ofFree.health).not.toHaveProperty('waitingForRate');
   await herald.workers[0]?.kill();
@@ -54,16 +55,20 @@ test('four workers hold the rate of a receiver within 5 %, also when one is kill
   });
 
   // With the burst, which a busy machine spreads over more than its second, and until shortly before the limit is lifted.
-  const watched = seen.limited.filter((at) => at - first <= 1_000 * WATCHED_S).length;
-  const expected = PER_SECOND * (1 + WATCHED_S);
-  expect(watched).toBeGreaterThanOrEqual(Math.floor(0.95 * expected));
-  expect(watched).toBeLessThanOrEqual(Math.ceil(1.05 * expected));
+  const watched = seen.limited.filter((at) => at - first <= 1_000 * WATCHED_S);
+  const expectedIn = (seconds: number) => PER_SECOND * (1 + seconds);
+  // Up to the last that came: a busy machine sends the next ones late.
+  const seconds = ((watched.at(-1) ?? first) - first) / 1_000;
+  expect(seconds).toBeGreaterThan(WATCHED_S / 2);
+  expect(watched.length).toBeGreaterThanOrEqual(Math.floor(0.95 * expectedIn(seconds)));
+  expect(watched.length).toBeLessThanOrEqual(Math.ceil(1.05 * expectedIn(WATCHED_S)));
 
   await workspace.request('PATCH', `/api/public/webhooks/${limited.id}`, { body: { rateLimit: null } });
   await waitFor('the rest to come at once', () => seen.limited.length, {
     // What the killed worker had comes when its lease has ended.
     until: (count) => count >= DELIVERIES - PER_SECOND,
-    deadlineMs: 10_000,
+    // At its rate the rest would take half a minute.
+    deadlineMs: 20_000,
   });
   await expectNothingLeft(herald.redis);
   expect(accepted.size).toBe(2 * DELIVERIES);

@@ -1,7 +1,7 @@
 import { deliveryIdOf } from '@herald/core';
 import { waitFor } from '@herald/test-kit';
 import { shardKeys } from '../../support/delivery-state.ts';
-import { isBreakerOpen, isQueued, readQueuedIds } from '../../support/queue-state.ts';
+import { delayProbe, isBreakerOpen, isQueued, readQueuedIds } from '../../support/queue-state.ts';
 import { sized } from '../../support/sized.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { createMood, emitMany, expectNoInternalErrors, expectNothingLeft } from './fleet.ts';
@@ -105,11 +105,12 @@ test.concurrent('a redelivery through an open breaker is sent once', async () =>
   mood.set('reset');
   await emitMany(herald, workspace, 8);
   await waitFor('the breaker to open', () => isBreakerOpen(herald.redis, group));
+  await delayProbe(herald.redis, group);
   await waitFor('nothing to be in flight', async () => (await readQueuedIds(herald.redis)).inWork.length === 0);
   // Rounds of recovery come and go while it is in flight.
   mood.set({ status: 200, delayMs: 7_000 });
   await workspace.request('POST', `/api/public/deliveries/${id}/redeliver`);
-  await mood.waitForAccepted(1, 3_000);
+  await mood.waitForAccepted(1, 10_000);
   await waitFor('the attempt to be recorded', async () => !(await isQueued(herald.redis, id)), 20_000);
   const sent = receiver.requests.filter(({ headers }) => headers['x-service-delivery'] === id);
   expect(sent).toHaveLength(2); // the first try, and the redelivery

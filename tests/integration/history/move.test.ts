@@ -521,7 +521,8 @@ describe('days', () => {
     const startedAt = performance.now();
     await engine.settle(await engine.acceptOne(receiver, START), START + 1_000, 'delivered');
     await expect(move()).resolves.toBe(1);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    // Behind a reader it would wait for as long as a statement may take.
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   }
 
   test('end, in whatever order they were made, readers come and go, and drops are cut off; nobody else waits for it', async () => {
