@@ -17,8 +17,12 @@ async function listen(limits: Partial<HttpLimits> = {}, listener = answer): Prom
   return server;
 }
 
+/** Those of a test. Their own half of a connection ends only with them. */
+let sockets: Socket[] = [];
+
 async function open(server: Server, text = ''): Promise<Socket> {
   const socket = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });
+  sockets.push(socket);
   socket.on('error', () => undefined);
   await once(socket, 'connect');
   socket.write(text);
@@ -42,7 +46,11 @@ function readProblem(text: string): unknown {
 }
 
 let server: Server;
-afterEach(() => closeHttpServer(server, 0));
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  await closeHttpServer(server, 0);
+});
 
 test.each([
   ['no HTTP', 'hello\r\n\r\n', 'HTTP/1.1 400 Bad Request', 'malformed_request'],
