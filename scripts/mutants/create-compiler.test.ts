@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createCompiler } from './create-compiler.ts';
 
-const PATH = 'packages/store/src/redis/random-token.ts';
+const PATH = 'packages/core/src/codes/code-table.ts';
 /** It imports the first, and so names it in another way. */
-const IMPORTER = 'packages/store/src/redis/await-replication.ts';
+const IMPORTER = 'packages/core/src/codes/attempt-errors.ts';
 
 test('the compiler refuses a file for what is changed in it, and takes it as it is on the disk again', () => {
   const compiler = createCompiler([IMPORTER, PATH]);

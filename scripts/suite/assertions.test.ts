@@ -21,6 +21,7 @@ const PAUSES: Readonly<Record<string, readonly [times: number, why: string]>> = 
   'tests/integration/reporter-hour.test.ts': [1, 'an API takes its time'],
   'tests/integration/shards/upgrade/upgrade.test.ts': [1, 'a process shows itself again and again'],
   'tests/integration/worker/start-delivery-queue.test.ts': [1, 'a wait that was under way ends in this time'],
+  'tests/support/start-load.ts': [1, 'who is refused asks again later'],
 };
 
 /** It has them all as examples. */

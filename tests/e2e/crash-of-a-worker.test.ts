@@ -4,27 +4,34 @@ import { readQueuedIds } from '../support/queue-state.ts';
 import { startRedisGate } from '../support/redis-gate.ts';
 import { checkpoint, DONE, START } from '../support/reports.ts';
 import { startHerald } from '../support/start-herald.ts';
-import { readWebhook, webhooksAt } from '../support/webhooks.ts';
+import { webhooksAt } from '../support/webhooks.ts';
 
-test.concurrent('a delivery whose worker is killed in mid-send comes again from another, under the same id, within 40 s', async () => {
+test.concurrent('deliveries whose worker is killed in mid-send come again from another, under the same ids, within 30 s', async () => {
+  const count = 5;
   await using herald = await startHerald({ env: { RETRY_SCHEDULE: '' } });
   const workspace = await herald.createWorkspace();
-  const receiver = await herald.startReceiver(['hang', 200]);
+  const receiver = await herald.startReceiver((_request, index) => (index < count ? 'hang' : 200));
   await workspace.registerReceiver({ url: receiver.url });
   const task = await workspace.createTask();
-  await herald.executor.report(task.id, START, DONE);
-  const first = readWebhook(await receiver.next());
-  const killedAt = Date.now();
-  await herald.workers[0]?.kill();
+  await herald.executor.report(task.id, START, ...checkpoints(count));
+  await receiver.waitForCount(count);
+  const [first] = herald.workers;
   await herald.startWorker();
-  const second = readWebhook(await receiver.next(40_000));
-  expect(second.request.receivedAt - killedAt).toBeLessThan(40_000);
-  expect(second.deliveryId).toBe(first.deliveryId);
-  expect(second.request.rawBody).toEqual(first.request.rawBody);
+  await first?.kill();
+  const killedAt = Date.now();
+  await receiver.waitForCount(2 * count, 40_000);
+  const webhooks = webhooksAt(receiver);
+  expect((webhooks.at(-1)?.request.receivedAt ?? Infinity) - killedAt).toBeLessThan(30_000);
+  const [hung, again] = [webhooks.slice(0, count), webhooks.slice(count)].map(
+    (sent) => new Map(sent.map(({ deliveryId, request }) => [deliveryId, request.rawBody])),
+  );
+  expect(again).toEqual(hung);
   await herald.settled();
-  // With no retry left to spend, it is delivered only if the crash spent none.
-  expect(await readDelivery(herald.redis, first.deliveryId)).toMatchObject({ status: 'delivered', tries: 1 });
-}, 60_000);
+  // With no retry left to spend, they are delivered only if the crash spent none.
+  for (const id of again?.keys() ?? []) {
+    expect(await readDelivery(herald.redis, id)).toMatchObject({ status: 'delivered', tries: 1 });
+  }
+}, 90_000);
 
 /** In the arguments of the script that records attempts, and in no other command that a worker sends. */
 const RECORD = '"disableAfterMs":';
@@ -82,26 +89,6 @@ test.concurrent('a worker that starts alone sends everything that was accepted w
   expect(receiver.requests).toHaveLength(20);
 });
 
-test.concurrent('SIGTERM in mid-send lets the send finish, records it, and exits with 0', async () => {
-  await using herald = await startHerald({ env: { RETRY_SCHEDULE: '' } });
-  const answer = Promise.withResolvers<number>();
-  const workspace = await herald.createWorkspace();
-  const receiver = await herald.startReceiver(() => answer.promise);
-  await workspace.registerReceiver({ url: receiver.url });
-  const task = await workspace.createTask();
-  await herald.executor.report(task.id, START, DONE);
-  const { deliveryId } = readWebhook(await receiver.next());
-  const [worker] = herald.workers;
-  const stopped = worker?.stop();
-  await herald.waitForLog('process.stopping');
-  answer.resolve(200);
-  await expect(stopped).resolves.toEqual({ code: 0, signal: null });
-  expect(await readDelivery(herald.redis, deliveryId)).toMatchObject({ status: 'delivered', tries: 1, attempts: 1 });
-  await herald.startWorker();
-  await herald.settled();
-  expect(receiver.requests).toHaveLength(1);
-});
-
 test.concurrent('a worker that stops takes nothing new, and the next one sends the rest without a spent attempt', async () => {
   await using herald = await startHerald({ env: { RETRY_SCHEDULE: '', CONCURRENCY: '6' } });
   const answer = Promise.withResolvers<number>();
@@ -126,22 +113,6 @@ test.concurrent('a worker that stops takes nothing new, and the next one sends t
   const records = await Promise.all(ids.map((id) => readDelivery(herald.redis, id)));
   expect(records).toEqual(ids.map(() => ({ status: 'delivered', reason: undefined, tries: 1, attempts: 1 })));
 });
-
-test.concurrent('a send that hangs when its worker stops comes to its own deadline, spends no try, and the next worker makes it', async () => {
-  await using herald = await startHerald({ env: { RETRY_SCHEDULE: '', DELIVERY_TIMEOUT: '6s' } });
-  const workspace = await herald.createWorkspace();
-  const receiver = await herald.startReceiver(['hang', 200]);
-  await workspace.registerReceiver({ url: receiver.url });
-  const task = await workspace.createTask();
-  await herald.executor.report(task.id, START, DONE);
-  const { deliveryId } = readWebhook(await receiver.next());
-  await expect(herald.workers[0]?.stop()).resolves.toEqual({ code: 0, signal: null });
-  expect(await readDelivery(herald.redis, deliveryId)).toMatchObject({ status: 'pending', tries: 0, attempts: 0 });
-  await herald.startWorker();
-  expect(readWebhook(await receiver.next()).deliveryId).toBe(deliveryId);
-  await herald.settled();
-  expect(await readDelivery(herald.redis, deliveryId)).toMatchObject({ status: 'delivered', tries: 1, attempts: 1 });
-}, 30_000);
 
 test.concurrent('two workers share a queue and send nothing twice', async () => {
   await using herald = await startHerald({ workers: 2 });

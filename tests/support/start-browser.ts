@@ -20,6 +20,8 @@ const FLAGS = [
   '--disable-software-rasterizer',
   '--in-process-gpu',
   '--disable-sync',
+  // What moves is drawn again and again.
+  '--force-prefers-reduced-motion',
   '--metrics-recording-only',
   '--no-default-browser-check',
   '--no-first-run',
