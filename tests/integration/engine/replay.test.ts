@@ -104,6 +104,29 @@ test('takes only what was accepted in its time and has one of its statuses', asy
   expect(await engine.statusOf(pending)).toBe('pending');
 });
 
+test('one that was delivered stays so, at its time, whatever its attempt comes to, and gets one at a time', async () => {
+  const { receiver, ids, create, find, findWaiting } = await prepare([NOW, NOW + 1], 'delivered');
+  const [id = '', other = ''] = ids;
+  const facts = { status: 'delivered', tries: 1, settledAt: NOW + 10_000 };
+  await engine.worker.steps.step(await create({ statuses: ['delivered'] }), LATER);
+  const twice = await create({ statuses: ['delivered'] });
+  await engine.worker.steps.step(twice, LATER);
+  expect(await find(twice)).toMatchObject({ status: 'done', seen: 2, replayed: 0 });
+  expect(await findWaiting()).toEqual([...ids].sort());
+  expect((await engine.load(id)).delivery).toMatchObject({ ...facts, owedAttempts: 1 });
+  expect(await engine.redis.pttl(engine.keys.delivery(id))).toBe(-1);
+  await engine.redis.del(engine.keys.queue.waiting(receiver.group));
+  await engine.settle(id, LATER + 5, 'failed');
+  await engine.settle(other, LATER + 6, 'delivered');
+  for (const each of ids) {
+    const { delivery } = await engine.load(each);
+    expect(delivery).toMatchObject({ ...facts, owedAttempts: 0 });
+    expect(delivery.nextAttemptAt).toBeUndefined();
+    expect(await readAttempts(engine.redis, engine.keys, each)).toHaveLength(2);
+    expect(await engine.redis.pttl(engine.keys.delivery(each))).toBeGreaterThan(0);
+  }
+});
+
 test('one that is pending gets an attempt now, once, and its schedule stays as it is', async () => {
   const { receiver, create, carryOn, find, findWaiting } = await prepare([]);
   const [waits, isOwed] = [await engine.acceptOne(receiver, NOW), await engine.acceptOne(receiver, NOW + 1)];

@@ -271,7 +271,8 @@ test('a replay goes through Redis and history in the order of acceptance, and it
     order.push(...waiting.filter((id) => !order.includes(id)));
     if (kind === 'ended') break;
   }
-  const counts = { total: 131, seen: 131, replayed: 131 };
+  // One has an attempt coming already.
+  const counts = { total: 131, seen: 131, replayed: 130 };
   expect(await engine.replays.find(workspaceId, 'rpl_both')).toMatchObject({ status: 'done', ...counts });
   expect(new Set(order)).toEqual(new Set([...ids, present]));
   expect(new Set(order.slice(0, 100))).toEqual(new Set(ids.slice(0, 100)));

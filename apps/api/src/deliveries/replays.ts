@@ -38,10 +38,9 @@ export const ReplayView = z
     endedAt: TimeText.nullable(),
     total: z.int().min(0).meta({ description: 'Deliveries in the time range.' }),
     seen: z.int().min(0).meta({ description: 'Deliveries looked at so far.' }),
-    replayed: z
-      .int()
-      .min(0)
-      .meta({ description: 'Deliveries set pending again so far, and pending ones that get an attempt now.' }),
+    replayed: z.int().min(0).meta({
+      description: 'Deliveries set pending again so far, and pending or delivered ones that get an attempt now.',
+    }),
   })
   .meta({
     id: 'Replay',

@@ -207,7 +207,7 @@ deadline.</p>
 come.</li>
 <li>An earlier event that <code>failed</code> leaves a gap in <code>sequence</code>, as do events to which you don't
 subscribe. Read the Task with <code>GET /tasks/{id}</code> if you need what is missing.</li>
-<li>A replay keeps the order of what it sends.</li>
+<li>A replay keeps the order of what failed or was canceled.</li>
 </ul>
 <h2 id="errors">Why an attempt failed</h2>
 <p><a href="/docs#/Deliveries/readDelivery"><code>GET /api/public/deliveries/{id}</code></a> shows what was sent, and each

@@ -282,16 +282,25 @@ const REST_PAGE = 100;
 
 /** Whether deliveries of a replay that has ended are still to be sent. Undefined: not known yet. */
 function useIsPending(replay: Schemas['Replay'] | undefined) {
-  const isOfPending = replay?.statuses.includes('pending') ?? false;
+  const [isOfPending, isOfDelivered] = (['pending', 'delivered'] as const).map((status) =>
+    replay?.statuses.includes(status),
+  );
   const query = useQuery({
     queryKey: ['replay-rest', replay?.id],
     queryFn: async ({ signal }) => {
       const { receiverId = '', since = '', until = '', event } = replay ?? {};
-      const range = { status: 'pending', since, until, ...(event !== undefined && { event }) } as const;
-      const params = { path: { id: receiverId }, query: { ...range, limit: isOfPending ? REST_PAGE : 1 } };
-      const { deliveries } = await api.GET('/api/public/webhooks/{id}/deliveries', { params, signal });
-      // What was pending stays so where the attempt fails.
-      return deliveries.some(({ owedAttempts = 0 }) => !isOfPending || owedAttempts > 0);
+      const range = { since, until, limit: REST_PAGE, ...(event !== undefined && { event }) };
+      const read = (status: Status) => {
+        const params = { path: { id: receiverId }, query: { ...range, status } };
+        return api.GET('/api/public/webhooks/{id}/deliveries', { params, signal });
+      };
+      const pages = await Promise.all(
+        (isOfDelivered ? (['pending', 'delivered'] as const) : (['pending'] as const)).map(read),
+      );
+      // What was pending or delivered stays so, whatever the attempt comes to.
+      return pages
+        .flatMap(({ deliveries }) => deliveries)
+        .some(({ status, owedAttempts = 0 }) => owedAttempts > 0 || (status === 'pending' && !isOfPending));
     },
     enabled: replay?.status === 'done',
     refetchInterval: ({ state }) => (state.data === false ? false : SETTLE_POLL_MS),

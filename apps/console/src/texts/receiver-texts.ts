@@ -243,7 +243,8 @@ export const receiverTexts = {
   replay: {
     title: 'Replay deliveries',
     pendingTitle: 'Try all pending now',
-    intro: 'Sends deliveries again, with the same bytes under the same ids. They queue behind live ones.',
+    intro:
+      'Sends deliveries again, with the same bytes under the same ids. They queue behind live ones. What was delivered stays so, at its time, and gets one attempt more.',
     introPending:
       'What is pending gets one more attempt now, beside its schedule: a failure leaves its next try as it is. They queue behind live ones. What is due, or waits for its turn in a Task, goes by itself; where the receiver is held back, one is tried at once, and with its success all go.',
     inZone: 'In your time zone.',

@@ -1262,7 +1262,7 @@ export interface components {
              * @description Deliveries accepted before this time. Default: now.
              */
             until?: string;
-            /** @description Default: `failed` and `canceled`. One that is `pending` gets one more attempt now, beside its schedule, unless it is due anyway or waits for its turn; while the receiver is held back, one is tried at once. One status alone, without the array, is taken too. */
+            /** @description Default: `failed` and `canceled`. One that is `pending` gets one more attempt now, beside its schedule, unless it is due anyway or waits for its turn; while the receiver is held back, one is tried at once. One that is `delivered` stays so, at its time, and gets one more attempt. One status alone, without the array, is taken too. */
             status?: components["schemas"]["ReplayableStatus"][];
             /** @description Only deliveries of this event. */
             event?: components["schemas"]["EventName"];
@@ -1337,7 +1337,7 @@ export interface components {
             total: number;
             /** @description Deliveries looked at so far. */
             seen: number;
-            /** @description Deliveries set pending again so far, and pending ones that get an attempt now. */
+            /** @description Deliveries set pending again so far, and pending or delivered ones that get an attempt now. */
             replayed: number;
         };
         /**

@@ -175,7 +175,7 @@ export const RequestReplay = z
       .default(['failed', 'canceled'])
       .meta({
         description:
-          'Default: `failed` and `canceled`. One that is `pending` gets one more attempt now, beside its schedule, unless it is due anyway or waits for its turn; while the receiver is held back, one is tried at once. One status alone, without the array, is taken too.',
+          'Default: `failed` and `canceled`. One that is `pending` gets one more attempt now, beside its schedule, unless it is due anyway or waits for its turn; while the receiver is held back, one is tried at once. One that is `delivered` stays so, at its time, and gets one more attempt. One status alone, without the array, is taken too.',
         // A union without a name makes generated clients clumsy.
         override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
           const list = (jsonSchema.anyOf as Record<string, unknown>[] | undefined)?.find(

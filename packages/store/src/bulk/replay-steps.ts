@@ -204,9 +204,9 @@ end
 `;
 
 const STEP_REPLAY_LUA = /* lua */ `
--- Carry a replay on by one step. The deliveries that it sets pending and the replay's progress are written together: a
--- crash repeats or skips nothing, and two workers at the same replay do each step once. If the endpoint asks for order,
--- they wait for their turn. With history, the caller looks for the deliveries, and what has left Redis comes back.
+-- Carry a replay on by one step. What failed or was canceled is set pending; if the endpoint asks for order, it waits for
+-- its turn. What is pending or delivered gets one more attempt beside that. Both and the replay's progress are written
+-- together: a crash repeats or skips nothing, and two workers at the same replay do each step once. With history, the caller looks for the deliveries, and what has left Redis comes back.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)
 -- ARGV[1] prefix   ARGV[2] replay id   ARGV[3] now (ms)   ARGV[4] deliveries looked at in one step
 -- ARGV[5] most deliveries of the group that may be due   ARGV[6] time to live of a finished replay (ms)
@@ -215,7 +215,7 @@ const STEP_REPLAY_LUA = /* lua */ `
 --   entries: [{ id, at, isGone? (neither has it), past? (see RESTORE_LUA), body? (its place in ARGV) }, ...] }, at most
 --   ARGV[4] entries; fewer are the last ones   ARGV[9..] bodies
 -- Returns {'stepped' | 'wait' (others must go first, its workspace is full, or what was found has changed: look again) | 'ended',
--- deliveries set pending, or pending ones that get an attempt now}. While its workspace is full, 'full' of the replay says of what.
+-- deliveries set pending, or others that get an attempt now}. While its workspace is full, 'full' of the replay says of what.
 local prefix, now = ARGV[1], ARGV[3]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
@@ -310,6 +310,7 @@ local function isReplayed(id, facts)
   if replay.ev and replay.ev ~= about[1] then return false end
   -- One that is pending has its attempt now, unless it has one already, or is not the first in its line. What is due goes
   -- by itself; but while the endpoint is held, the first of all is tried at once, since its success lets all go.
+  if facts[1] == 'delivered' and facts[4] then return false end
   if facts[1] == 'pending' then
     local waits = facts[3] and about[2] and firstInLine(prefix, lineOf(prefix, replay.e, about[2])) ~= id
     local isDue = (tonumber(facts[5] or '') or 0) <= tonumber(now)
@@ -335,12 +336,18 @@ for _, entry in ipairs(found) do
     facts = redis.call('HMGET', record, 's', 'x', 'o', 'owe', 'due')
     wanted = isReplayed(id, facts)
   end
-  if isPending then
-    -- It stands beside the schedule, as a redelivery. One in work is enqueued when its attempt is recorded.
+  if isPending or (wanted and facts[1] == 'delivered') then
+    -- It stands beside what is known, as a redelivery: the schedule of one that is pending, and that one was delivered, and
+    -- when. One in work is enqueued when its attempt is recorded.
     local class = isHeld and isFirst() and URGENT or BACKGROUND
     replayed = replayed + 1
     redis.call('HSET', record, 'owe', 1)
-    if isWaiting(group, id) then owedEntries[#owedEntries + 1] = { group, id, class + now, replay.ws } end
+    if not isPending then
+      added = added + 1
+      for _, key in ipairs({ record, record .. ':a' }) do redis.call('PERSIST', key) end
+      leaveAt(prefix .. 'x:' .. facts[2], nil)
+    end
+    if not isPending or isWaiting(group, id) then owedEntries[#owedEntries + 1] = { group, id, class + now, replay.ws } end
   elseif wanted then
     local transition = prefix .. 'x:' .. facts[2]
     replayed, added = replayed + 1, added + 1
@@ -368,7 +375,7 @@ for _, id in ipairs(replayedIds) do
 end
 -- One that ended without its lease may still wait.
 enqueue(entries, tonumber(now), 'NX')
--- These wait for their next try: it comes now.
+-- These get an attempt now: what waited for its next try, and what was delivered.
 enqueue(owedEntries, tonumber(now))
 writeAccounts()
 if full then redis.call('HSET', KEYS[1], 'full', full) elseif replay.full then redis.call('HDEL', KEYS[1], 'full') end
