@@ -163,7 +163,10 @@ test('failures in a row are counted on the endpoint until a success', async () =
   const delivery = await createDelivery();
   await record(delivery, retryAt(1));
   await record({ ...delivery, tries: 1 }, retryAt(2));
-  expect(await healthOf(delivery)).toMatchObject({ consecutiveFailures: 2 });
+  expect(await healthOf(delivery)).toMatchObject({
+    consecutiveFailures: 2,
+    lastFailure: { at: expect.any(Number) as number, status: 500 },
+  });
   await record({ ...delivery, tries: 2 }, DELIVERED);
   expect(await healthOf(delivery)).toEqual({
     consecutiveFailures: 0,

@@ -25,7 +25,14 @@ test('an attempt loads all that is known of its endpoint', async () => {
   const delivery = await engine.acceptOne(receiver, NOW);
   await receivers.lock(workspaceId, id, 'Because.', NOW);
   await receivers.pause(workspaceId, id, 'It rests.', NOW);
-  await engine.redis.hset(engine.keys.endpoint(id), { fails: '2', failAt: '5', okAt: '4', okFrom: '3', told: '5' });
+  await engine.redis.hset(engine.keys.endpoint(id), {
+    fails: '2',
+    failAt: '5',
+    failWhy: '6 503',
+    okAt: '4',
+    okFrom: '3',
+    told: '5',
+  });
   const found = await receivers.find(workspaceId, id);
   expect(found).toMatchObject({
     disabledReason: 'locked',
@@ -38,7 +45,13 @@ test('an attempt loads all that is known of its endpoint', async () => {
     orderingTimeoutMs: 60_000,
     headerNames: ['x-a'],
     toldSince: 5,
-    health: { consecutiveFailures: 2, failingSince: 5, lastSuccessAt: 4, healthySince: 3 },
+    health: {
+      consecutiveFailures: 2,
+      failingSince: 5,
+      lastFailure: { at: 6, status: 503 },
+      lastSuccessAt: 4,
+      healthySince: 3,
+    },
   });
   // A sender compares no versions.
   const { version, ...known } = found ?? {};

@@ -32,7 +32,7 @@ import { CodeList } from '../http/problem.ts';
 export const DeliveryReasonCode = CodeList('DeliveryReason', DELIVERY_REASONS, 'Why it failed or was canceled.');
 
 /** Why an attempt got no status. */
-const AttemptErrorCode = CodeList('AttemptError', ATTEMPT_ERRORS, 'Why no usable answer came.');
+export const AttemptErrorCode = CodeList('AttemptError', ATTEMPT_ERRORS, 'Why no usable answer came.');
 
 const AttemptFields = {
   at: TimeText,

@@ -17,11 +17,12 @@ import {
   ReceiverIdText,
   writeDuration,
 } from '@herald/core';
+import type { LastFailure } from '@herald/store/endpoints/endpoint-record';
 import { judgeEndpointHealth } from '@herald/store/endpoints/receiver-store';
 import type { TestOutcome as SentTestEvent } from '@herald/store/test-events/send-test-event';
 import type { Response } from 'express';
 import { z } from 'zod';
-import { AnswerText, BodyNoteCode, toAttemptError } from '../deliveries/delivery-view.ts';
+import { AnswerText, AttemptErrorCode, BodyNoteCode, toAttemptError } from '../deliveries/delivery-view.ts';
 import { etagOf } from '../http/headers.ts';
 import { ShownOnce, SIGNING_SECRET_EXAMPLE, SigningSecret, TimeText, toTime } from '../http/answer-fields.ts';
 import type { ReceiverWithHealth } from './manage-receivers.ts';
@@ -34,6 +35,14 @@ const ReceiverHealth = z
     }),
     since: TimeText,
     consecutiveFailures: z.int().min(0),
+    lastFailure: z
+      .strictObject({
+        at: TimeText,
+        status: z.int().min(100).max(999).exactOptional(),
+        error: AttemptErrorCode.exactOptional(),
+      })
+      .meta({ description: 'Its last attempt that failed. Absent after a success, and when nothing has failed.' })
+      .exactOptional(),
     pausedUntil: TimeText.meta({
       description: 'Until then nothing is sent, because its `Retry-After` asked for that. Absent: it does not.',
     }).exactOptional(),
@@ -239,7 +248,7 @@ export function toReceiverView({
 }: ReceiverWithHealth): z.infer<typeof ReceiverView> {
   const { id, url, events, description, enabled, createdAt } = receiver;
   const { headerNames, maxRetryHours, rateLimit, pausedAt, pausedReason, previousSecret } = receiver;
-  const { consecutiveFailures, lastSuccessAt } = receiver.health;
+  const { consecutiveFailures, lastFailure, lastSuccessAt } = receiver.health;
   const { state, since } = judgeEndpointHealth(receiver, group);
   return {
     id,
@@ -261,12 +270,20 @@ export function toReceiverView({
       state,
       since: toTime(since),
       consecutiveFailures,
+      ...(lastFailure && { lastFailure: toFailureView(lastFailure) }),
       ...(group?.heldUntil !== undefined && { pausedUntil: toTime(group.heldUntil) }),
       ...(group?.nextProbeAt !== undefined && { nextProbeAt: toTime(Math.max(at, group.nextProbeAt)) }),
       backlog: group?.due ?? 0,
       ...(group?.waitingForRate !== undefined && { waitingForRate: group.waitingForRate }),
       lastSuccessAt: lastSuccessAt === undefined ? null : toTime(lastSuccessAt),
     },
+  };
+}
+
+function toFailureView({ at, status, error }: LastFailure) {
+  return {
+    at: toTime(at),
+    ...(status === undefined ? error !== undefined && { error: toAttemptError(error) } : { status }),
   };
 }
 

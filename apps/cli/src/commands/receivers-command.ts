@@ -263,6 +263,7 @@ async function listReceivers(
       headerNames,
       maxRetryHours,
       consecutiveFailures: health.consecutiveFailures,
+      lastFailure: health.lastFailure && { ...health.lastFailure, at: new Date(health.lastFailure.at) },
       backlog: groups[index]?.due ?? 0,
       waitingForRate: groups[index]?.waitingForRate ?? 0,
       lastSuccessAt: toDate(health.lastSuccessAt) ?? null,
@@ -297,7 +298,7 @@ function rateOf({ rateLimit, waitingForRate }: ListedReceiver): string {
 
 function detailOf(receiver: ListedReceiver): string {
   const { state, disabledReason, disabledBy, lockedReason, pausedAt, pausedReason } = receiver;
-  const { consecutiveFailures, pausedUntil, nextProbeAt } = receiver;
+  const { consecutiveFailures, lastFailure, pausedUntil, nextProbeAt } = receiver;
   if (state === 'disabled') {
     const by = disabledReason === 'by_request' && disabledBy !== undefined ? ` of ${disabledBy}` : '';
     const why = lockedReason === undefined ? '' : `: ${lockedReason}`;
@@ -307,6 +308,7 @@ function detailOf(receiver: ListedReceiver): string {
     return ` (by an operator${pausedReason === undefined ? '' : `: ${pausedReason}`})`;
   const facts = [
     ...(consecutiveFailures > 0 ? [`${consecutiveFailures} in a row`] : []),
+    ...(lastFailure ? [`last ${lastFailure.status ?? lastFailure.error}`] : []),
     ...(pausedUntil ? [`it asked for a pause until ${pausedUntil.toISOString()}`] : []),
     ...(nextProbeAt ? [`next probe ${nextProbeAt.toISOString()}`] : []),
   ];

@@ -2496,6 +2496,17 @@ export interface components {
              */
             since: string;
             consecutiveFailures: number;
+            /** @description Its last attempt that failed. Absent after a success, and when nothing has failed. */
+            lastFailure?: {
+                /**
+                 * Format: date-time
+                 * @description An RFC 3339 time in UTC.
+                 * @example 2030-01-31T12:00:00.000Z
+                 */
+                at: string;
+                status?: number;
+                error?: components["schemas"]["AttemptError"];
+            };
             /**
              * Format: date-time
              * @description Until then nothing is sent, because its `Retry-After` asked for that. Absent: it does not.
@@ -2514,6 +2525,40 @@ export interface components {
             waitingForRate?: number;
             lastSuccessAt: string | null;
         };
+        /**
+         * @description Why no usable answer came.
+         *
+         *     - `address_blocked`: The URL leads to an address that isn't public, or to a port of another protocol.
+         *     - `dns_name_unknown`: The host name doesn't exist.
+         *     - `dns_no_address`: The host name exists, and has no address.
+         *     - `dns_servers_failed`: The name servers of the domain fail, or refuse to answer.
+         *     - `connection_refused`: Nothing listens at the port of the URL.
+         *     - `connection_reset`: The connection was closed before the headers of the answer were complete.
+         *     - `host_unreachable`: No route leads to the address of the host.
+         *     - `connection_failed`: The connection failed in another way.
+         *     - `tls_expired`: The certificate, or one that it depends on, has expired.
+         *     - `tls_not_yet_valid`: The certificate, or one that it depends on, isn't valid yet.
+         *     - `tls_name_mismatch`: The certificate is for another host.
+         *     - `tls_self_signed`: The certificate is self-signed.
+         *     - `tls_unknown_issuer`: The certificate leads to an authority that isn't trusted.
+         *     - `tls_incomplete_chain`: The server sent its certificate without the one that issued it, and the issuer isn't a trusted authority by itself.
+         *     - `tls_weak_certificate`: The key of the certificate, or of one that it depends on, is too short, or its digest too weak.
+         *     - `tls_wrong_purpose`: The certificate is not one for servers.
+         *     - `tls_protocol`: The server has no version of TLS, no cipher or no HTTP version in common with Herald.
+         *     - `tls_client_certificate`: The server asks for a client certificate. Herald has none.
+         *     - `tls_reset`: The connection was closed during the TLS handshake.
+         *     - `tls_not_tls`: The server doesn't speak TLS at this port.
+         *     - `tls_failed`: The TLS handshake failed in another way.
+         *     - `malformed_answer`: The answer is not HTTP/1.1, has more than 64 KiB of headers, or a status that is not from 100 to 599.
+         *     - `timeout_lookup`: The host name wasn't resolved in time: the name servers of the domain gave no answer.
+         *     - `timeout_connect`: The deadline passed before the server accepted the connection.
+         *     - `timeout_tls`: The deadline passed during the TLS handshake.
+         *     - `timeout_response`: The deadline passed before the headers of the answer came.
+         *     - `dns_failed`: The host name had no address. Releases up to 0.2 said so of every look-up that failed.
+         *     - `tls_untrusted`: The certificate didn't lead to a trusted authority. Releases up to 0.2 said so of self-signed ones and of incomplete chains too.
+         *     - `timeout_body`: The deadline passed before the body of the answer ended. Releases up to 0.2 took that for a failure; today the status decides.
+         */
+        AttemptError: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
         /** @description Without the secret only when the answer is repeated for its `Idempotency-Key`. */
         ReceiverRegistration: components["schemas"]["RegisteredReceiver"] | components["schemas"]["Receiver"];
         /**
@@ -2767,40 +2812,6 @@ export interface components {
             status?: number;
             error?: components["schemas"]["AttemptError"];
         };
-        /**
-         * @description Why no usable answer came.
-         *
-         *     - `address_blocked`: The URL leads to an address that isn't public, or to a port of another protocol.
-         *     - `dns_name_unknown`: The host name doesn't exist.
-         *     - `dns_no_address`: The host name exists, and has no address.
-         *     - `dns_servers_failed`: The name servers of the domain fail, or refuse to answer.
-         *     - `connection_refused`: Nothing listens at the port of the URL.
-         *     - `connection_reset`: The connection was closed before the headers of the answer were complete.
-         *     - `host_unreachable`: No route leads to the address of the host.
-         *     - `connection_failed`: The connection failed in another way.
-         *     - `tls_expired`: The certificate, or one that it depends on, has expired.
-         *     - `tls_not_yet_valid`: The certificate, or one that it depends on, isn't valid yet.
-         *     - `tls_name_mismatch`: The certificate is for another host.
-         *     - `tls_self_signed`: The certificate is self-signed.
-         *     - `tls_unknown_issuer`: The certificate leads to an authority that isn't trusted.
-         *     - `tls_incomplete_chain`: The server sent its certificate without the one that issued it, and the issuer isn't a trusted authority by itself.
-         *     - `tls_weak_certificate`: The key of the certificate, or of one that it depends on, is too short, or its digest too weak.
-         *     - `tls_wrong_purpose`: The certificate is not one for servers.
-         *     - `tls_protocol`: The server has no version of TLS, no cipher or no HTTP version in common with Herald.
-         *     - `tls_client_certificate`: The server asks for a client certificate. Herald has none.
-         *     - `tls_reset`: The connection was closed during the TLS handshake.
-         *     - `tls_not_tls`: The server doesn't speak TLS at this port.
-         *     - `tls_failed`: The TLS handshake failed in another way.
-         *     - `malformed_answer`: The answer is not HTTP/1.1, has more than 64 KiB of headers, or a status that is not from 100 to 599.
-         *     - `timeout_lookup`: The host name wasn't resolved in time: the name servers of the domain gave no answer.
-         *     - `timeout_connect`: The deadline passed before the server accepted the connection.
-         *     - `timeout_tls`: The deadline passed during the TLS handshake.
-         *     - `timeout_response`: The deadline passed before the headers of the answer came.
-         *     - `dns_failed`: The host name had no address. Releases up to 0.2 said so of every look-up that failed.
-         *     - `tls_untrusted`: The certificate didn't lead to a trusted authority. Releases up to 0.2 said so of self-signed ones and of incomplete chains too.
-         *     - `timeout_body`: The deadline passed before the body of the answer ended. Releases up to 0.2 took that for a failure; today the status decides.
-         */
-        AttemptError: "address_blocked" | "dns_name_unknown" | "dns_no_address" | "dns_servers_failed" | "connection_refused" | "connection_reset" | "host_unreachable" | "connection_failed" | "tls_expired" | "tls_not_yet_valid" | "tls_name_mismatch" | "tls_self_signed" | "tls_unknown_issuer" | "tls_incomplete_chain" | "tls_weak_certificate" | "tls_wrong_purpose" | "tls_protocol" | "tls_client_certificate" | "tls_reset" | "tls_not_tls" | "tls_failed" | "malformed_answer" | "timeout_lookup" | "timeout_connect" | "timeout_tls" | "timeout_response" | "dns_failed" | "tls_untrusted" | "timeout_body";
         /**
          * @description Why it failed or was canceled.
          *

@@ -41,7 +41,7 @@ export function DeliveryPage({ id }: { readonly id: string }) {
           <Facts delivery={delivery} />
           <div class="columns">
             <Attempts delivery={delivery} />
-            <RequestView request={delivery.request} />
+            <RequestView request={delivery.request} isSent={delivery.attempts.length > 0} />
           </div>
         </>
       )}
@@ -183,6 +183,7 @@ type Attempted = Schemas['DeliveryWithAttempts'];
 /** The attempts as a timeline, the newest first: it is the one that is looked for. */
 function Attempts({ delivery }: { readonly delivery: Attempted }) {
   const { attempts, nextAttemptAt, status, waitingFor } = delivery;
+  const isDue = nextAttemptAt !== null && Date.parse(nextAttemptAt) <= useNow();
   const newestFirst = attempts.map((attempt, index) => ({ attempt, number: index + 1 })).reverse();
   return (
     <section aria-labelledby="attempts">
@@ -193,7 +194,7 @@ function Attempts({ delivery }: { readonly delivery: Attempted }) {
           <li class="attempt attempt-next">
             <p>
               <strong>{waitingFor === undefined ? deliveryTexts.nextTry : deliveryTexts.latestTry}</strong>{' '}
-              <ExactTime at={nextAttemptAt} />
+              {isDue ? deliveryTexts.due : <ExactTime at={nextAttemptAt} />}
             </p>
           </li>
         )}
@@ -293,8 +294,14 @@ function Attempt({ attempt, number, deliveryId }: AttemptProps) {
   );
 }
 
+type RequestViewProps = {
+  readonly request: Schemas['DeliveryRequest'];
+  /** An attempt was made. */
+  readonly isSent: boolean;
+};
+
 /** The request as it is sent. */
-function RequestView({ request }: { readonly request: Schemas['DeliveryRequest'] }) {
+function RequestView({ request, isSent }: RequestViewProps) {
   const { url, urlChangedAt, headers, omittedHeaders, body, bodyGone = 'not_kept' } = request;
   return (
     <section aria-labelledby="request">
@@ -310,7 +317,12 @@ function RequestView({ request }: { readonly request: Schemas['DeliveryRequest']
           {deliveryTexts.urlChanged} <Time at={urlChangedAt} />.
         </p>
       )}
-      <HeaderList label={deliveryTexts.requestHeaders} headers={headers} omitted={omittedHeaders} />
+      <HeaderList
+        label={deliveryTexts.requestHeaders}
+        headers={headers}
+        omitted={omittedHeaders}
+        omittedText={isSent ? deliveryTexts.omitted : deliveryTexts.omittedYet}
+      />
       {headers['x-service-ordering'] === 'released' && <p class="notice">{deliveryTexts.released}</p>}
       {body === null ? (
         <p class="notice">{deliveryTexts.bodyGone[bodyGone]}</p>
@@ -326,10 +338,11 @@ type HeaderListProps = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Sent too, and not shown. */
   readonly omitted?: readonly string[];
+  readonly omittedText?: string;
 };
 
 /** Headers of a request or an answer. */
-function HeaderList({ label, headers, omitted = [] }: HeaderListProps) {
+function HeaderList({ label, headers, omitted = [], omittedText }: HeaderListProps) {
   return (
     <dl class="headers" aria-label={label}>
       {Object.entries(headers).map(([name, value = '']) => (
@@ -343,7 +356,7 @@ function HeaderList({ label, headers, omitted = [] }: HeaderListProps) {
       {omitted.map((name) => (
         <div>
           <dt>{name}</dt>
-          <dd class="quiet">{deliveryTexts.omitted}</dd>
+          <dd class="quiet">{omittedText}</dd>
         </div>
       ))}
     </dl>

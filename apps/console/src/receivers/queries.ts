@@ -1,8 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
-import { api, type Schemas } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import { CHART_POLL_MS, judgeChartPace, quietMs } from '../api/polling.ts';
 import { useReceivers } from '../deliveries/queries.ts';
-import { type Seen, seenOf } from './receiver-state.ts';
 
 export type StatsWindow = '1h' | '24h' | '7d';
 
@@ -31,32 +30,12 @@ export function useStats(id: string, window: StatsWindow, isWanted = true) {
   });
 }
 
-/** The newest deliveries of the workspace: they tell the last one of most receivers in one request. */
+/** The newest deliveries of the workspace: they tell of tests, and whether an event has come. */
 export function useNewestDeliveries() {
   return useQuery({
     queryKey: ['newest'],
     queryFn: ({ signal }) => api.GET('/api/public/deliveries', { params: { query: { limit: 50 } }, signal }),
   });
-}
-
-/**
- * What the newest deliveries of a receiver tell. Where it fails and all of them wait without an attempt, those that were
- * accepted before it began to fail tell why.
- */
-export function useSeen({ id, health }: Schemas['Receiver'], newest?: readonly Schemas['Delivery'][]): Seen {
-  const until = health.since;
-  const seen = seenOf(newest ?? []);
-  const isFailing = health.state === 'paused' || health.state === 'failing';
-  const before = useQuery({
-    queryKey: ['before-failure', id, until],
-    queryFn: ({ signal }) =>
-      api.GET('/api/public/webhooks/{id}/deliveries', {
-        params: { path: { id }, query: { until, limit: 25 } },
-        signal,
-      }),
-    enabled: newest !== undefined && isFailing && seen.failure === undefined,
-  });
-  return before.data && isFailing ? { ...seenOf(before.data.deliveries), ...seen } : seen;
 }
 
 /** Removes a receiver. Of what is gone nothing is read again. */

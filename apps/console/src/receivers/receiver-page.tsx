@@ -20,9 +20,9 @@ import { Tabs } from '../ui/tabs.tsx';
 import { Time, useNow } from '../ui/time.tsx';
 import { ForeignText, Url } from '../ui/words.tsx';
 import { Cause } from './cause.tsx';
-import { type StatsWindow, useChange, useReceiver, useSeen, useStats } from './queries.ts';
+import { type StatsWindow, useChange, useReceiver, useStats } from './queries.ts';
 import { ReceiverActions } from './receiver-actions.tsx';
-import { describeState, timeToSend } from './receiver-state.ts';
+import { describeState, lastTestOf, timeToSend } from './receiver-state.ts';
 import { type OpenReplay, ReplayOfList } from './replay-of-list.tsx';
 
 /** One receiver: how it does, what to do about it, and its deliveries. */
@@ -66,11 +66,8 @@ type ReceiverHeadProps = {
 function ReceiverHead({ receiver, onTryAll }: ReceiverHeadProps) {
   const now = useNow();
   const { url, description, events, id } = receiver;
-  const { tone, state, cause, explanation } = describeState(
-    receiver,
-    now,
-    useSeen(receiver, useHead(id, {}).data?.deliveries),
-  );
+  const test = lastTestOf(useHead(id, {}).data?.deliveries ?? []);
+  const { tone, state, cause, explanation } = describeState(receiver, now, test);
   return (
     <>
       <header class="page-head">

@@ -1,6 +1,6 @@
 import type { Schemas } from '../api/client.ts';
 import { readExamples } from './read-examples.ts';
-import { describeState, seenOf, timeToSend } from './receiver-state.ts';
+import { describeState, inBrief, lastAttemptAt, lastTestOf, timeToSend } from './receiver-state.ts';
 import { fromLocalInput, judgeReplay, toLocalInput } from './form-input.ts';
 
 /** Not only what ends like one. */
@@ -44,50 +44,56 @@ const attemptAt = (minutesAgo: number, outcome: { status?: number; error?: 'conn
 });
 
 test('what failed last leads, in a sentence, with what to do, since when and when it is probed next', () => {
-  const seen = { failure: attemptAt(1, { error: 'connection_refused' }) };
-  const described = describeState({ health: unanswered, rateLimit: null }, NOW, seen);
+  const lastFailure = attemptAt(1, { error: 'connection_refused' });
+  const described = describeState({ health: { ...unanswered, lastFailure }, rateLimit: null }, NOW);
   expect(described.cause).toEqual({
     meaning: 'Nothing listens at the port of the URL.',
     action: 'Start the server, or check its port and its firewall.',
     code: 'connection_refused',
   });
   expect(described.explanation).toContain('The next such probe: in 2 min.');
-  const failing = { health: { ...health, state: 'failing' as const }, rateLimit: null };
-  expect(describeState(failing, NOW, { failure: attemptAt(1, { status: 503 }) }).cause).toMatchObject({
-    meaning: 'Your endpoint says that it is not available now.',
-    code: '503 Service Unavailable',
-  });
-  const healthy = { health: { ...health, lastSuccessAt: health.since }, rateLimit: null };
-  expect(describeState(healthy, NOW, seen)).not.toHaveProperty('cause');
+  const refused = { lastFailure: attemptAt(1, { status: 503 }), lastSuccessAt: inMinutes(-9) };
+  for (const state of ['failing', 'disabled'] as const) {
+    const receiver = { health: { ...health, ...refused, state }, rateLimit: null, disabledReason: 'failing' as const };
+    expect(describeState(receiver, NOW).cause).toMatchObject({
+      meaning: 'Your endpoint says that it is not available now.',
+      code: '503 Service Unavailable',
+    });
+  }
+  expect(lastAttemptAt({ ...health, ...refused })).toBe(inMinutes(-1));
+  expect(lastAttemptAt({ ...health, ...refused, lastSuccessAt: inMinutes(0) })).toBe(inMinutes(0));
+  expect(lastAttemptAt(health)).toBeUndefined();
 });
 
 test('after a test it says so, and that no event has come', () => {
   const untried = { health, rateLimit: null };
-  const tested = describeState(untried, NOW, { test: attemptAt(1, { status: 200 }) });
+  const tested = describeState(untried, NOW, attemptAt(1, { status: 200 }));
   expect(tested).toMatchObject({ tone: 'good', state: 'Tested 1 min ago: 200; no event yet' });
   expect(tested.explanation).toMatch(SENTENCE);
-  const refused = describeState(untried, NOW, { test: attemptAt(2, { status: 401 }) });
+  const refused = describeState(untried, NOW, attemptAt(2, { status: 401 }));
   expect(refused).toMatchObject({ tone: 'bad', state: 'The test failed 2 min ago; no event yet' });
   expect(refused.cause?.code).toBe('401 Unauthorized');
   expect(refused.explanation).toMatch(SENTENCE);
   const delivered = { health: { ...health, lastSuccessAt: health.since }, rateLimit: null };
-  expect(describeState(delivered, NOW, { test: attemptAt(1, { status: 401 }) }).state).toBe('Healthy');
+  expect(describeState(delivered, NOW, attemptAt(1, { status: 401 })).state).toBe('Healthy');
 });
 
-test('of the newest deliveries the last attempts count, whatever waits above them', () => {
-  const of = (event: 'task.done' | 'webhook.test', lastAttempt: ReturnType<typeof attemptAt> | null) => ({
+test('of the newest deliveries the last test counts, and no event', () => {
+  const of = (event: 'task.done' | 'webhook.test', minutesAgo?: number) => ({
     event,
-    lastAttempt,
+    lastAttempt: minutesAgo === undefined ? null : attemptAt(minutesAgo, { status: 200 }),
   });
-  const [test, late, early] = [
-    attemptAt(0, { status: 200 }),
-    attemptAt(1, { status: 200 }),
-    attemptAt(3, { error: 'connection_refused' }),
-  ];
-  const waiting = of('task.done', null);
-  const found = seenOf([waiting, of('task.done', early), of('webhook.test', test), of('task.done', late)]);
-  expect(found).toEqual({ last: late, failure: early, test });
-  expect(seenOf([waiting])).toEqual({});
+  const found = lastTestOf([of('webhook.test'), of('task.done', 0), of('webhook.test', 3), of('webhook.test', 1)]);
+  expect(found).toEqual(attemptAt(1, { status: 200 }));
+  expect(lastTestOf([of('task.done', 0)])).toBeUndefined();
+});
+
+test.each([
+  ['It answered 410 Gone. Enable it.', 'It answered 410 Gone.'],
+  ['Disabled by the platform: moved to 10.0.0.1! Ask.', 'Disabled by the platform: moved to 10.0.0.1!'],
+  ['No end', 'No end'],
+])('in a list, %j is %j', (explanation, brief) => {
+  expect(inBrief(explanation)).toBe(brief);
 });
 
 test.each([

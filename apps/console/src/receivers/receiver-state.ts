@@ -1,5 +1,5 @@
 import type { Schemas } from '../api/client.ts';
-import { explainAttempt, isSuccess } from '../deliveries/explain-attempt.ts';
+import { explainAttempt } from '../deliveries/explain-attempt.ts';
 import { statusText } from '../text/http-status.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { relativeTime, roughDuration } from '../time/time-text.ts';
@@ -11,23 +11,25 @@ type Attempt = NonNullable<Schemas['Delivery']['lastAttempt']>;
 /** Why an attempt failed, what to do about it, and its status or code. */
 export type CauseOfFailure = { readonly meaning: string; readonly action: string; readonly code: string };
 
-/** What some deliveries of a receiver tell: its last attempt of an event, the last that failed, and its last test. */
-export type Seen = { readonly last?: Attempt; readonly failure?: Attempt; readonly test?: Attempt };
-
-/** Of the newest deliveries, in any order. Many may wait without an attempt; the last attempt may be of an older one. */
-export function seenOf(deliveries: readonly Pick<Schemas['Delivery'], 'event' | 'lastAttempt'>[]): Seen {
-  const newestFirst = deliveries
-    .flatMap(({ event, lastAttempt }) =>
-      lastAttempt === null ? [] : [{ isTest: event === 'webhook.test', lastAttempt }],
-    )
-    .sort((a, b) => Date.parse(b.lastAttempt.at) - Date.parse(a.lastAttempt.at));
-  const last = newestFirst.find(({ isTest }) => !isTest)?.lastAttempt;
-  const failure = newestFirst.find(({ isTest, lastAttempt }) => !isTest && !isSuccess(lastAttempt))?.lastAttempt;
-  const test = newestFirst.find(({ isTest }) => isTest)?.lastAttempt;
-  return { ...(last && { last }), ...(failure && { failure }), ...(test && { test }) };
+/** The newest test of a receiver, of deliveries in any order. */
+export function lastTestOf(deliveries: readonly Pick<Schemas['Delivery'], 'event' | 'lastAttempt'>[]) {
+  return deliveries
+    .flatMap(({ event, lastAttempt }) => (event !== 'webhook.test' || lastAttempt === null ? [] : [lastAttempt]))
+    .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0];
 }
 
-function causeOf(attempt: Attempt | undefined): CauseOfFailure | undefined {
+/** When a receiver was last sent an event, as far as it is known. */
+export function lastAttemptAt({ lastFailure, lastSuccessAt }: Receiver['health']): string | undefined {
+  const times = [lastFailure?.at, lastSuccessAt ?? undefined].filter((each) => each !== undefined);
+  return times.sort((a, b) => Date.parse(b) - Date.parse(a))[0];
+}
+
+/** The first sentence of an explanation, for a list. */
+export function inBrief(explanation: string): string {
+  return /^.*?[.!?](?= |$)/s.exec(explanation)?.[0] ?? explanation;
+}
+
+function causeOf(attempt: Pick<Attempt, 'status' | 'error'> | undefined): CauseOfFailure | undefined {
   const explained = attempt && explainAttempt(attempt);
   return (
     explained && {
@@ -65,12 +67,12 @@ export function describeState(
     | 'rateLimit'
   >,
   now: number,
-  { failure, test }: Seen = {},
+  test?: Attempt,
 ): { readonly tone: Tone; readonly state: string; readonly cause?: CauseOfFailure; readonly explanation: string } {
   const { states, explain } = receiverTexts;
   const length = roughDuration(now - Date.parse(health.since));
   const lastSuccess = health.lastSuccessAt === null ? '' : agoText(health.lastSuccessAt, now);
-  const cause = causeOf(failure);
+  const cause = causeOf(health.lastFailure);
   const forRate = health.waitingForRate ?? 0;
   const andRate = forRate === 0 ? '' : ` ${explain.waitingForRate(forRate, rateLimit?.perSecond)}`;
   switch (health.state) {
@@ -82,7 +84,12 @@ export function describeState(
         gone: explain.gone,
         failing: explain.failing_disabled,
       }[disabledReason];
-      return { tone: disabledReason === 'locked' ? 'bad' : 'off', state, explanation };
+      return {
+        tone: disabledReason === 'locked' ? 'bad' : 'off',
+        state,
+        ...(disabledReason === 'failing' && cause && { cause }),
+        explanation,
+      };
     }
     case 'paused':
       if (pausedAt !== undefined)

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { useActivity } from '../api/activity.ts';
@@ -17,11 +17,12 @@ import { Time, useNow } from '../ui/time.tsx';
 import { ForeignText, Url } from '../ui/words.tsx';
 import { NewReceiverForm, Registered, useRegistration } from './add-receiver.tsx';
 import { Cause } from './cause.tsx';
-import { useNewestDeliveries, useSeen, useStats } from './queries.ts';
-import { describeState } from './receiver-state.ts';
+import { useNewestDeliveries, useStats } from './queries.ts';
+import { describeState, inBrief, lastAttemptAt, lastTestOf } from './receiver-state.ts';
 import { TestDialog } from './test-dialog.tsx';
 
 const LIMIT = 10;
+const DAY_MS = 86_400_000;
 
 /** Every receiver of the workspace, and how each does. */
 export function ReceiversPage() {
@@ -34,6 +35,9 @@ export function ReceiversPage() {
   const [isAdding, setAdding] = useState(false);
   const known = { receivers: receivers.data?.webhooks ?? [], newest };
   const isNew = deliveries.data !== undefined && !judgeSteps(known).isReal;
+  // Whoever waits for the first event sees the last step tick itself off, too.
+  const wasNew = useRef(false);
+  wasNew.current ||= isNew;
   const count = known.receivers.length;
   const close = () => {
     setAdding(false);
@@ -62,7 +66,7 @@ export function ReceiversPage() {
       <Loaded of={receivers}>
         {({ webhooks }) => (
           <>
-            {(webhooks.length === 0 || isNew) && (
+            {(webhooks.length === 0 || wasNew.current) && (
               <FirstSteps {...known} registration={mayWrite ? registration : undefined} />
             )}
             {webhooks.length > 0 && <ReceiverTable receivers={webhooks} newest={newest} />}
@@ -123,11 +127,13 @@ type ReceiverRowProps = {
 
 function ReceiverRow({ receiver, newest }: ReceiverRowProps) {
   const now = useNow();
-  const seen = useSeen(receiver, newest);
   const stats = useStats(receiver.id, '24h').data;
-  const { tone, state, cause } = describeState(receiver, now, seen);
+  const { tone, state, cause, explanation } = describeState(receiver, now, lastTestOf(newest));
   const { events, description, health, id, url } = receiver;
-  const lastAt = seen.last?.at ?? health.lastSuccessAt ?? undefined;
+  const lastAt = lastAttemptAt(health);
+  // What was counted is a minute old at times, and may lack the last one.
+  const isHeldBack = health.state === 'disabled' || health.state === 'paused';
+  const isQuiet = lastAt === undefined || now - Date.parse(lastAt) > DAY_MS;
   return (
     <tr>
       <td class="col-receiver">
@@ -145,10 +151,8 @@ function ReceiverRow({ receiver, newest }: ReceiverRowProps) {
       </td>
       <td class="col-state">
         <Badge tone={tone}>{state}</Badge>
-        {cause && (
-          <p class="quiet cause">
-            <Cause cause={cause} />
-          </p>
+        {(cause !== undefined || isHeldBack) && (
+          <p class="quiet cause">{cause ? <Cause cause={cause} /> : inBrief(explanation)}</p>
         )}
       </td>
       <td class="col-day">
@@ -158,9 +162,11 @@ function ReceiverRow({ receiver, newest }: ReceiverRowProps) {
               buckets={stats.buckets}
               label={receiverTexts.sparkline(stats.totals.delivered, stats.totals.failedAttempts)}
             />
-            <span class={stats.totals.successRate === undefined ? 'quiet' : undefined}>
-              {stats.totals.successRate === undefined ? receiverTexts.noTraffic : percentText(stats.totals.successRate)}
-            </span>
+            {stats.totals.successRate !== undefined ? (
+              <span>{percentText(stats.totals.successRate)}</span>
+            ) : (
+              isQuiet && <span class="quiet">{receiverTexts.noTraffic}</span>
+            )}
           </span>
         )}
       </td>
@@ -211,7 +217,7 @@ function FirstSteps({ receivers, newest, registration }: FirstStepsProps) {
   const [first] = receivers;
   return (
     <section class="steps" aria-label={steps.title}>
-      <h2>{isAdded ? steps.goesOn : steps.title}</h2>
+      <h2>{isReal ? steps.arrived : isAdded ? steps.goesOn : steps.title}</h2>
       <ol>
         <Step number={1} title={steps.add} isDone={isAdded} isNext={!isAdded}>
           <div class="first-receiver">
@@ -247,6 +253,11 @@ function FirstSteps({ receivers, newest, registration }: FirstStepsProps) {
           <p>{steps.realHint}</p>
         </Step>
       </ol>
+      {isReal && (
+        <p>
+          <Link href="/console/deliveries">{steps.see}</Link>
+        </p>
+      )}
       {testing !== undefined && (
         <TestDialog
           id={testing}

@@ -112,6 +112,7 @@ export const deliveryTexts = {
   released:
     'It was sent before its turn: an earlier event of its Task was not settled. It had waited as long as the orderingTimeout of its endpoint allows, or somebody asked for a redelivery. The earlier one may come later: go by sequence in the body.',
   omitted: 'sent, never shown',
+  omittedYet: 'made when it is sent, never shown',
   copyCurl: 'Copy as curl',
   curl: 'the request as curl',
   facts: {

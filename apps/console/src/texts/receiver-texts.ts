@@ -22,6 +22,8 @@ export const receiverTexts = {
   steps: {
     title: 'No receiver yet: three steps to the first event',
     goesOn: 'On the way to the first event',
+    arrived: 'The first event has arrived',
+    see: 'See it under Deliveries',
     done: '(done)',
     add: 'Add a receiver',
     test: 'Send it a test event',

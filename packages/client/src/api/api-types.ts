@@ -2793,6 +2793,17 @@ export interface components {
              */
             since: string;
             consecutiveFailures: number;
+            /** @description Its last attempt that failed. Absent after a success, and when nothing has failed. */
+            lastFailure?: {
+                /**
+                 * Format: date-time
+                 * @description An RFC 3339 time in UTC.
+                 * @example 2030-01-31T12:00:00.000Z
+                 */
+                at: string;
+                status?: number;
+                error?: components["schemas"]["AttemptError"];
+            };
             /**
              * Format: date-time
              * @description Until then nothing is sent, because its `Retry-After` asked for that. Absent: it does not.

@@ -13,7 +13,7 @@ import {
 } from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, LEAVE_QUEUE_LUA } from '@herald/queue';
 import { z } from 'zod';
-import { SUBSCRIPTION_VERSION_LUA } from '../endpoints/endpoint-record.ts';
+import { SUBSCRIPTION_VERSION_LUA, writeLastFailure } from '../endpoints/endpoint-record.ts';
 import { PLATFORM_OWNER, type ShardKeys } from '../keys/keys.ts';
 import { batchCalls } from '../redis/batch-calls.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
@@ -148,7 +148,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
         verdict,
         tookMs: attempt.durationMs,
         ttl: retention.expiryMs,
-        ...(verdict.kind !== 'delivered' && { newVersion: newRevision() }),
+        ...(verdict.kind !== 'delivered' && { newVersion: newRevision(), failWhy: writeLastFailure(attempt) }),
         ...fieldsOfAttempt(recorded),
         ...(draft && { notice: { ...draft, logTtl: retention.logMs } }),
         ...(first && { first }),
@@ -243,7 +243,7 @@ const RECORD_ATTEMPTS_LUA = /* lua */ `#!lua flags=allow-oom
 -- ARGV[1] prefix of the other keys, in the same slot
 -- ARGV[2n] JSON of a RecordedAttempt (delivery-store.ts) without its attempt and what is false, and in place of its
 --   delivery: id, endpointId, tries (before this one), released (before its turn), ttl (see retain), newVersion (of the
---   subscriptions, should the endpoint be disabled); group: absent when it is the endpoint; notice: see tellPlatform; of an
+--   subscriptions, should the endpoint be disabled); of one that failed, failWhy (see writeLastFailure); group: absent when it is the endpoint; notice: see tellPlatform; of an
 --   attempt that counts, its field and its shardField (counter-layout.ts); first: see FIRST_ATTEMPT_LUA
 -- ARGV[2n+1] JSON of the attempt (attempt-record.ts)
 -- Returns for each {'recorded' | 'superseded' | 'missing', new status, redeliveries still pending,
@@ -360,13 +360,14 @@ local function record(delivery, input, attempt, held, group)
       lastOks[endpoint] = now
       if health.hasFailed then
         redis.call('HSET', endpoint, 'okFrom', now)
-        redis.call('HDEL', endpoint, 'fails', 'failAt')
+        redis.call('HDEL', endpoint, 'fails', 'failAt', 'failWhy')
       end
       if told and on == '1' then tell('recovered', workspace, told, '') end
       return ''
     end
     local fails = redis.call('HINCRBY', endpoint, 'fails', 1)
     redis.call('HSETNX', endpoint, 'failAt', now)
+    redis.call('HSET', endpoint, 'failWhy', input.failWhy)
     if on ~= '1' then return '' end
     local since = tonumber(redis.call('HGET', endpoint, 'failAt'))
     local isFailing = fails >= ${DISABLE_AT_FAILURES} and now - since >= input.disableAfterMs

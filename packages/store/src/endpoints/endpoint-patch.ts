@@ -25,7 +25,7 @@ export type EndpointPatch = Omit<PatchReceiver, 'headers'> & {
 /** The fields that only a disabled endpoint has. */
 type Disabling = Pick<EndpointChange, 'disabledAt' | 'disabledReason' | 'disabledBy' | 'lockedReason'>;
 
-const NO_FAILURES = { consecutiveFailures: null, failingSince: null };
+const NO_FAILURES = { consecutiveFailures: null, failingSince: null, lastFailure: null };
 
 /** Enabling forgets why it was disabled, a lock included, and its failures. */
 function enabling(now: number): EndpointChange {

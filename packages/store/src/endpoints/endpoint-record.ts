@@ -29,11 +29,16 @@ export type EndpointRecord = Endpoint & {
   readonly health: {
     readonly consecutiveFailures: number;
     readonly failingSince?: number;
+    /** The last attempt that failed since it has failed; absent when a former version recorded it. */
+    readonly lastFailure?: LastFailure;
     readonly lastSuccessAt?: number;
     /** The success that ended its last failures, or the change that reset them; absent while there were none. */
     readonly healthySince?: number;
   };
 };
+
+/** When an attempt failed (epoch ms), and its status, or the code of why none came. */
+export type LastFailure = { readonly at: number; readonly status?: number; readonly error?: string };
 
 /** An endpoint's own headers as they are stored: names in clear; names and values encrypted. No names: no headers. */
 export type SealedHeaders = { readonly names: readonly string[]; readonly encrypted: string };
@@ -108,7 +113,12 @@ const OTHER_FIELDS = {
 const OPTIONAL_FIELDS = { ...SET_FIELDS, ...OTHER_FIELDS };
 
 /** The same of its `health`. */
-const HEALTH_FIELDS = { failingSince: number('failAt'), lastSuccessAt: number('okAt'), healthySince: number('okFrom') };
+const HEALTH_FIELDS = {
+  failingSince: number('failAt'),
+  lastFailure: field('failWhy', readLastFailure, writeLastFailure),
+  lastSuccessAt: number('okAt'),
+  healthySince: number('okFrom'),
+};
 
 /**
  * Every field of the endpoint hash that is read here, by the name that its value has here. Registering, changing,
@@ -120,6 +130,16 @@ type ValueOf<F> = F extends Field<infer T> ? T : never;
 
 /** What of an endpoint's hash changes. null removes a field; what is undefined or left out stays. */
 export type EndpointChange = { readonly [Name in keyof Fields]?: ValueOf<Fields[Name]> | null | undefined };
+
+/** As an endpoint keeps it: `<epoch ms> <status or code>`. */
+export function writeLastFailure({ at, status, error = '' }: LastFailure): string {
+  return `${at} ${status ?? error}`;
+}
+
+function readLastFailure(text: string): LastFailure {
+  const [at, why = ''] = text.split(' ');
+  return { at: Number(at), ...(/^\d+$/.test(why) ? { status: Number(why) } : { error: why }) };
+}
 
 type Entries<Table> = readonly (readonly [keyof Table, Field<unknown>])[];
 const ENTRIES = Object.entries(FIELDS) as Entries<Fields>;
