@@ -44,6 +44,17 @@ test.each(PAGES)('every path of the repository that %s names exists', (page) => 
   expect(paths.filter((path) => !spellings(path).some((each) => existsSync(join(ROOT, each))))).toEqual([]);
 });
 
+// What a former release said stays.
+const TYPED = [...PAGES.filter((page) => page !== 'CHANGELOG.md'), 'scripts/local/instructions.ts'];
+test.each(TYPED)('%s has nobody install what a stranger may own', (page) => {
+  // Outside of the repository, npx asks a public registry for a package of this name.
+  expect(read(page).match(/npx (?:-y )?@?herald\S*/g)).toBeNull();
+});
+
+test.each(PAGES)('%s has no word that was to be replaced', (page) => {
+  expect(proseOf(page).match(/\b(?:TODO|TBD|FIXME|XXX|BYHAND)\b/g)).toBeNull();
+});
+
 test('the index of the documents leads to every page', () => {
   const links = [...read('docs/README.md').matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link = '']) => link);
   const pages = PAGES.filter((page) => /^docs\/(?!README)[^/]+$/.test(page)).map((page) => page.replace('docs/', ''));

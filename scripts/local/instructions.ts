@@ -42,8 +42,8 @@ Create a Task and close it:
 
 Look after it as an operator does (the command finds this service by itself):
 
-  npx herald doctor
-  npx herald deliveries list --workspace ws_local
+  npx --no-install herald doctor
+  npx --no-install herald deliveries list --workspace ws_local
 
 Ctrl-C stops all of it. Keys and data stay in ${nameOf(dir)}/ for the next start.
 `;

@@ -92,13 +92,15 @@ def is_fresh(headers: Any, tolerance_s: float, now: float) -> bool:
 
 def check_secrets(secrets: Any) -> List[str]:
     """The secrets as a list. Raises ValueError that says what to change, and shows no part of a secret."""
-    given: List[Any] = [secrets] if isinstance(secrets, str) or secrets is None else list(secrets)
+    listed: List[Any] = [secrets] if isinstance(secrets, str) or secrets is None else list(secrets)
+    # Blanks and line ends around a secret don't count: files and variables add them.
+    given = [secret.strip() if isinstance(secret, str) else secret for secret in listed]
     for index, secret in enumerate(given):
         if isinstance(secret, str) and _is_usable(secret):
             continue
         what = "not a string" if not isinstance(secret, str) else "empty" if secret == "" else "not as Herald showed it"
         raise ValueError(
-            f'secrets[{index}] is {what}: give every secret whole, "whsec_" included, without spaces or line ends; '
+            f'secrets[{index}] is {what}: give every secret whole, "whsec_" included, and nothing else; '
             "several of them as a list"
         )
     return given
@@ -128,7 +130,8 @@ def bytes_of(raw_body: Any) -> Optional[bytes]:
 
 
 def _usable(secrets: Sequence[str]) -> List[str]:
-    return [secret for secret in secrets if isinstance(secret, str) and _is_usable(secret)]
+    stripped = [secret.strip() for secret in secrets if isinstance(secret, str)]
+    return [secret for secret in stripped if _is_usable(secret)]
 
 
 def _is_usable(secret: str) -> bool:

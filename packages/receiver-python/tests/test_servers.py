@@ -43,7 +43,7 @@ class Server:
     def __init__(self, folder, example, command, port):
         name = example.replace(".py", "")
         pathlib.Path(folder, example).write_text(read_example(example))
-        env = {**os.environ, "HERALD_SECRETS": SECRET, "STORE": "deliveries.db"}
+        env = {**os.environ, "HERALD_SECRETS": f"{SECRET}\n", "STORE": "deliveries.db"}
         env["PYTHONPATH"] = os.pathsep.join([str(KIT), folder])
         self.port = port
         args = [sys.executable, "-m", *(part.format(port=port, name=name) for part in command)]

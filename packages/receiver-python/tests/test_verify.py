@@ -99,7 +99,7 @@ class VerifyDelivery(unittest.TestCase):
             self.verify(signatures="none")
 
     def test_a_secret_that_is_not_whole_is_named_and_not_shown(self):
-        for secret in ["", " ", "whsec_", "changeme", f"{SECRET}\n", f" {SECRET}", SECRET[6:], None, 5]:
+        for secret in ["", " ", "whsec_", "changeme", f"{SECRET[:20]}\n{SECRET[20:]}", SECRET[6:], None, 5]:
             for given in (secret if isinstance(secret, str) else [secret], [SECRET, secret]):
                 with self.assertRaisesRegex(ValueError, r"secrets\[\d\] is ") as raised:
                     verify_delivery(sign(BODY, SECRET), BODY, given)

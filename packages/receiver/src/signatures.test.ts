@@ -71,13 +71,18 @@ describe('x-service-signature', () => {
     expect(verify(body, forged, secrets as string)).toBe(false);
   });
 
-  test.each(['whsec_', ' ', 'changeme', 'whsec_AA', `whsec_${'='.repeat(30)}`, `${SECRET}\n`, SECRET.slice(6)])(
-    'the placeholder %j signs nothing, whoever knows it',
-    (secret) => {
-      expect(verify(body, signed(body, secret), secret)).toBe(false);
-      expect(verifyStandard(body, signed(body, secret), secret)).toBe(false);
-    },
-  );
+  test.each([
+    'whsec_',
+    ' ',
+    'changeme',
+    'whsec_AA',
+    `whsec_${'='.repeat(30)}`,
+    `${SECRET}\n${SECRET}`,
+    SECRET.slice(6),
+  ])('the placeholder %j signs nothing, whoever knows it', (secret) => {
+    expect(verify(body, signed(body, secret), secret)).toBe(false);
+    expect(verifyStandard(body, signed(body, secret), secret)).toBe(false);
+  });
 
   test('bytes of another realm are as good', () => {
     const foreign = runInNewContext('Uint8Array.from(bytes)', { bytes: [...body] }) as Uint8Array;
@@ -258,10 +263,19 @@ describe('secrets', () => {
     expect(checkSecrets(secrets)).toEqual([secrets].flat());
   });
 
+  test('blanks and line ends around one don’t count', () => {
+    expect(checkSecrets([` ${secret}`, `${secret}\r\n`])).toEqual([secret, secret]);
+    const headers = sign({ rawBody: '{}', secret: `${secret}\n` });
+    for (const each of [secret, `\t${secret}\n`]) {
+      expect(verify('{}', headers, each)).toBe(true);
+      expect(verifyStandard('{}', headers, [each])).toBe(true);
+    }
+  });
+
   test.each<[string, unknown]>([
-    ['secrets[0] is empty', ''],
+    ['secrets[0] is empty', ' \n'],
     ['secrets[0] is not a string', undefined],
-    ['secrets[1] is not as Herald showed it', [secret, `${secret}\n`]],
+    ['secrets[1] is not as Herald showed it', [secret, `${secret.slice(0, 20)}\n${secret.slice(20)}`]],
     ['secrets[0] is not as Herald showed it', `${secret},${secret}`],
     ['secrets[0] is not as Herald showed it', secret.slice('whsec_'.length)],
   ])('%s', (message, secrets) => {

@@ -135,20 +135,26 @@ const SHOWN = /^whsec_[A-Za-z0-9+/]{22,}={0,2}$/;
 
 /** Those that Herald could have made. With an empty one or a placeholder anybody could sign. */
 function usableSecrets(secrets: unknown): string[] {
+  return listOf(secrets).filter((secret): secret is string => typeof secret === 'string' && SHOWN.test(secret));
+}
+
+/** Blanks and line ends around a secret don't count: files and variables add them. */
+function listOf(secrets: unknown): unknown[] {
   const list: unknown[] = Array.isArray(secrets) ? secrets : [secrets];
-  return list.filter((secret): secret is string => typeof secret === 'string' && SHOWN.test(secret));
+  return list.map((secret) => (typeof secret === 'string' ? secret.trim() : secret));
 }
 
 /**
+ * The secrets, without what is around them.
  * @throws TypeError that says what to change, when a secret has another form. Its message shows no part of a secret.
  */
 export function checkSecrets(secrets: Secrets): readonly string[] {
-  const list: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
+  const list = listOf(secrets);
   for (const [index, secret] of list.entries()) {
     if (typeof secret === 'string' && SHOWN.test(secret)) continue;
     const what = typeof secret === 'string' ? (secret === '' ? 'empty' : 'not as Herald showed it') : 'not a string';
     throw new TypeError(
-      `secrets[${index}] is ${what}: give every secret whole, "whsec_" included, without spaces or line ends; several of them as an array`,
+      `secrets[${index}] is ${what}: give every secret whole, "whsec_" included, and nothing else; several of them as an array`,
     );
   }
   return list as readonly string[];

@@ -71,7 +71,8 @@ async function start(folder: string, { run }: Program, env: Record<string, strin
     command,
     args,
     cwd: folder,
-    env: { HERALD_SECRETS: SECRET, PORT: String(port), STORE: join(folder, 'store'), HOME: folder, ...env },
+    // As variables and files have it.
+    env: { HERALD_SECRETS: ` ${SECRET}\n`, PORT: String(port), STORE: join(folder, 'store'), HOME: folder, ...env },
     readyWhen: (line) => IS_UP.test(line),
     readyDeadlineMs: 60_000,
   });
@@ -181,7 +182,7 @@ for (const program of PROGRAMS) {
     });
 
     test('lets nobody in with secrets that are not whole, whoever guesses them', async () => {
-      const broken = ['', ',', 'whsec_', `${SECRET},`, `${SECRET}\n`];
+      const broken = ['', ',', 'whsec_', `${SECRET},`, `${SECRET} x`];
       const headersOf = (secret: string) =>
         signatureHeaders(
           { id: 'dlv_guess', event: 'task.done', body: Buffer.from(BODY), now: Date.now() },

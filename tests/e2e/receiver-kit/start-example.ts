@@ -66,7 +66,7 @@ export async function startExample(
     args,
     cwd: folder,
     env: {
-      HERALD_SECRETS: `${newSecret},${secret}`,
+      HERALD_SECRETS: `${newSecret}, ${secret}\n`,
       PORT: String(port),
       REDIS_URL: herald.server.url,
       HOME: folder,

@@ -147,7 +147,8 @@ encrypted and shows only their names. They stay with the host and port for which
 to another, give them again. Text that your answer repeats of them is hidden where Herald shows the answer.</p>
 <h2 id="verify">A receiver to copy</h2>
 <p>Each checks both signatures over the raw body, ignores repeats, and answers 2xx only when your code has stored the
-event.</p>
+event. It starts with the secret that you got when you registered its URL. Without a public URL yet,
+<a href="#samples"><code>listen</code></a> prints one, and brings every event to a program on your machine.</p>
 ${renderReceivers(kit)}
 <h2 id="signatures">The two signatures</h2>
 <dl>
@@ -185,8 +186,8 @@ ${tries.join('\n')}
 <li>No try begins later than ${durationText(policy.giveUpAfterMs)} after the event, or after the hours that you set as
 <code>maxRetryHours</code> on a receiver (1 to 120). Then the delivery is <code>failed</code> with the reason
 <code>too_old</code>; you can still redeliver or replay it.</li>
-<li>A 429 or 503 with <code>Retry-After</code> pauses all deliveries to this URL, for at most
-${durationText(policy.retryAfterLimitMs)}.</li>
+<li>A 429 or 503 with <code>Retry-After</code> pauses what is sent to this receiver (of a callback: that delivery), for
+at most ${durationText(policy.retryAfterLimitMs)}.</li>
 <li>A receiver with a <code>rateLimit</code> gets no more than that in a second, after a quiet time a burst of one
 second's worth. What waits for it spends no try.</li>
 <li>A 410 disables the receiver or callback at once. So do at least ${DISABLE_AT_FAILURES} failures in a row over

@@ -1,6 +1,6 @@
 import { ARRIVAL_BINS, SHARD_FIELDS, FIELDS } from '@herald/store/stats/counter-layout';
 import { toServiceRates } from '@herald/store/stats/stats-reader';
-import { toMemory, toProcess } from './read-overview.ts';
+import { toFindings, toMemory, toProcess } from './read-overview.ts';
 
 const MINUTE_MS = 60_000;
 const AT = 1_900_000_000_000 - (1_900_000_000_000 % MINUTE_MS) + 30_000;
@@ -42,4 +42,17 @@ test('memory without a limit is never full, and memory that Redis does not tell 
 
 test('a process is named by its role and id', () => {
   expect(toProcess({ name: 'worker:2:abc', layout: 2, sign: 0 })).toMatchObject({ role: 'worker', id: 'abc' });
+});
+
+test('what is wrong says once what to do: as its sentence ends, or else as its code has it', () => {
+  const warnings = [
+    { level: 'warning', code: 'aof_off', sentence: 'no append-only file; set appendonly yes; then restart' },
+    { level: 'warning', code: 'aof_off', sentence: 'no append-only file' },
+    { level: 'warning', code: 'no_worker', sentence: 'judged elsewhere' },
+  ] as const;
+  const text = 'no append-only file';
+  expect(toFindings({ problems: [], warnings: [...warnings] })).toEqual([
+    { level: 'warning', code: 'aof_off', text, whatToDo: 'set appendonly yes; then restart' },
+    { level: 'warning', code: 'aof_off', text, whatToDo: 'Set `appendonly yes` and `appendfsync everysec`.' },
+  ]);
 });

@@ -61,12 +61,18 @@ export function createReadOverview(deps: ReadOverviewDeps) {
   };
   return async (window: Window): Promise<OverviewView> => await remembered[window]();
 }
-/** What `/readyz` says, without the workers: who judges these knows what waits for them. */
-function toFindings({ problems, warnings }: Readiness): OverviewView['findings'] {
+/**
+ * What `/readyz` says, without the workers: who judges these knows what waits for them. Most of its sentences end with
+ * what to do, which then isn't said twice.
+ */
+export function toFindings({ problems, warnings }: Pick<Readiness, 'problems' | 'warnings'>): OverviewView['findings'] {
   const actions: Readonly<Record<string, { readonly action: string }>> = READINESS_CODES;
   return [...problems, ...warnings]
     .filter(({ code }) => code !== 'no_worker')
-    .map(({ level, code, sentence }) => ({ level, code, text: sentence, whatToDo: actions[code]?.action ?? '' }));
+    .map(({ level, code, sentence }) => {
+      const [text = '', ...advice] = sentence.split('; ');
+      return { level, code, text, whatToDo: advice.length > 0 ? advice.join('; ') : (actions[code]?.action ?? '') };
+    });
 }
 
 export type ReadServiceOverview = ReturnType<typeof createReadOverview>;
