@@ -49,6 +49,7 @@ const PARAGRAPH_LINES = 60;
 /** Those that stay by themselves, with the reason. At most fifteen. */
 const STAY: Readonly<Record<string, string>> = {
   'apps/cli/src/run-command.ts': 'tests run commands by it, without a process',
+  'apps/console/src/charts/scale.ts': 'tests read it without a browser',
   'apps/console/src/main.tsx': 'early.ts asks the API before it loads this, the rest of the program',
   'apps/console/src/receivers/read-examples.ts': 'tests read it without a browser',
   'apps/console/src/shell/find-by-id.ts': 'tests read it without a browser',

@@ -1,15 +1,13 @@
 import { useSearchParams } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
-import { CountChart } from '../charts/count-chart.tsx';
-import { LatencyChart } from '../charts/latency-chart.tsx';
+import { LatencyChart, CountChart } from '../charts/charts.tsx';
 import { adminTexts } from '../texts/admin-texts.ts';
 import { chartTexts } from '../texts/texts.ts';
 import { LONGEST_MS } from '../time/time-text.ts';
-import { Badge } from '../ui/badge.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { Time } from '../ui/time.tsx';
-import { Sentence } from '../ui/words.tsx';
+import { Sentence, Badge } from '../ui/words.tsx';
 import { byteText } from './byte-text.ts';
 import { type OverviewWindow, useOverview } from './queries.ts';
 import { Tiles } from './tiles.tsx';

@@ -1,7 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/preact-query';
-import { api, type Schemas } from '../api/client.ts';
+import { api, type Schemas, serverNow } from '../api/client.ts';
 import { POLL_MS } from '../api/polling.ts';
-import { serverNow } from '../api/server-clock.ts';
 import { toAuditQuery, type AuditFilter } from './audit-filter.ts';
 
 export type OverviewWindow = Schemas['Overview']['window'];

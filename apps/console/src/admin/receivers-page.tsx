@@ -1,10 +1,9 @@
 import { useSearchParams } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
 import { adminTexts } from '../texts/admin-texts.ts';
-import { Badge } from '../ui/badge.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Time } from '../ui/time.tsx';
-import { ForeignText } from '../ui/words.tsx';
+import { ForeignText, Badge } from '../ui/words.tsx';
 import { rateText } from './byte-text.ts';
 import { OpenButton } from './open-button.tsx';
 import { useWaitingReceivers } from './queries.ts';

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { useLocation, useSearchParams } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
-import { announce } from '../ui/announce.tsx';
+import { announce } from '../ui/dialog.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Choice, ResultChoice } from './choice.tsx';
 import { DeliveryTable } from './delivery-table.tsx';

@@ -1,14 +1,15 @@
+import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { useActivity } from '../api/activity.ts';
 import type { Schemas } from '../api/client.ts';
-import { curlText } from '../text/curl-text.ts';
-import { statusText } from '../text/http-status.ts';
+import { curlText, statusText } from '../text/http-text.ts';
+import { cutJson, prettyJson } from '../text/pretty-json.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
+import { texts } from '../texts/texts.ts';
 import { latencyText, preciseDuration, roughDuration } from '../time/time-text.ts';
-import { announce } from '../ui/announce.tsx';
 import { Copy, Id } from '../ui/copy.tsx';
-import { Json } from '../ui/json.tsx';
+import { announce } from '../ui/dialog.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Problem } from '../ui/problem.tsx';
 import { ExactTime, Time, useNow } from '../ui/time.tsx';
@@ -360,5 +361,45 @@ function HeaderList({ label, headers, omitted = [], omittedText }: HeaderListPro
         </div>
       ))}
     </dl>
+  );
+}
+
+/** A longer body is shown without colours. */
+const COLOURED_CHARACTERS = 20_000;
+
+/** A body, pretty or as it is sent. */
+function Json({ text, what }: { readonly text: string; readonly what: string }) {
+  const pretty = prettyJson(text);
+  const [isRaw, setRaw] = useState(false);
+  const shown = isRaw || pretty === undefined ? text : pretty;
+  return (
+    <div class="code-box">
+      <div class="code-tools">
+        {pretty !== undefined && (
+          <button
+            type="button"
+            class="button"
+            aria-pressed={isRaw}
+            onClick={() => {
+              setRaw(!isRaw);
+            }}
+          >
+            {texts.raw}
+          </button>
+        )}
+        <Copy text={text} what={what} />
+      </div>
+      <pre tabIndex={0} aria-label={what}>
+        {shown === pretty && shown.length < COLOURED_CHARACTERS ? (
+          cutJson(shown).map((piece) => (
+            <span class={`json-${piece.kind}`}>
+              {piece.kind === 'plain' ? piece.text : <ForeignText text={piece.text} />}
+            </span>
+          ))
+        ) : (
+          <ForeignText text={shown} lines />
+        )}
+      </pre>
+    </div>
   );
 }

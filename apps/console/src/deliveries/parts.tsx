@@ -3,8 +3,8 @@ import { Link } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { texts } from '../texts/texts.ts';
-import { Badge, type Tone } from '../ui/badge.tsx';
 import { Time } from '../ui/time.tsx';
+import { Badge, type Tone } from '../ui/words.tsx';
 import { useReceiverOf } from './queries.ts';
 
 type EventNameProps = {

@@ -1,6 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
-import { api, type Schemas } from '../api/client.ts';
-import { serverNow } from '../api/server-clock.ts';
+import { api, type Schemas, serverNow } from '../api/client.ts';
 import { type Filter, toQuery } from './list-state.ts';
 
 const PAGE = 50;

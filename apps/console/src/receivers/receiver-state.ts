@@ -1,9 +1,9 @@
 import type { Schemas } from '../api/client.ts';
 import { explainAttempt } from '../deliveries/explain-attempt.ts';
-import { statusText } from '../text/http-status.ts';
+import { statusText } from '../text/http-text.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { relativeTime, roughDuration } from '../time/time-text.ts';
-import type { Tone } from '../ui/badge.tsx';
+import type { Tone } from '../ui/words.tsx';
 
 type Receiver = Schemas['Receiver'];
 type Attempt = NonNullable<Schemas['Delivery']['lastAttempt']>;

@@ -3,22 +3,23 @@ import { useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { useActivity } from '../api/activity.ts';
-import type { Schemas } from '../api/client.ts';
-import { Sparkline } from '../charts/sparkline.tsx';
+import { type Schemas, api } from '../api/client.ts';
+import { newIdempotencyKey } from '../api/create-api.ts';
+import { Sparkline } from '../charts/charts.tsx';
 import { isSuccess } from '../deliveries/explain-attempt.ts';
 import { useReceivers } from '../deliveries/queries.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { limitText, LONGEST_MS, percentText } from '../time/time-text.ts';
-import { Badge } from '../ui/badge.tsx';
 import { createLazy } from '../ui/create-lazy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Time, useNow } from '../ui/time.tsx';
-import { ForeignText, Url } from '../ui/words.tsx';
-import { NewReceiverForm, Registered, useRegistration } from './add-receiver.tsx';
+import { ForeignText, Url, Badge } from '../ui/words.tsx';
 import { Cause } from './cause.tsx';
-import { useNewestDeliveries, useStats } from './queries.ts';
+import { useNewestDeliveries, useStats, useChange, useOtherUrls } from './queries.ts';
+import { ReceiverForm, type ReceiverChange } from './receiver-form.tsx';
 import { describeState, inBrief, lastAttemptAt, lastTestOf } from './receiver-state.ts';
+import { SecretOnce } from './secret-once.tsx';
 import { TestDialog } from './test-dialog.tsx';
 
 const LIMIT = 10;
@@ -295,5 +296,65 @@ function Step({ number, title, isDone, isNext, children }: StepProps) {
       </h3>
       {isNext && children}
     </li>
+  );
+}
+
+/** Registers a receiver. Its form is in a dialog or in the page; what follows is in dialogs. */
+function useRegistration() {
+  // A second click, or a repeat after no answer, registers nothing twice.
+  const [key, setKey] = useState(newIdempotencyKey);
+  const register = useChange(({ maxRetryHours, ...input }: ReceiverChange) => {
+    const body = { ...input, ...(maxRetryHours != null && { maxRetryHours }) };
+    return api.POST('/api/public/webhooks', { body, params: { header: { 'Idempotency-Key': key } } });
+  });
+  return {
+    register,
+    end() {
+      register.reset();
+      setKey(newIdempotencyKey());
+    },
+  };
+}
+type Registration = ReturnType<typeof useRegistration>;
+
+type NewReceiverFormProps = { readonly registration: Registration; readonly isInPage?: boolean };
+
+/** The form of a new receiver. */
+function NewReceiverForm({ registration: { register }, isInPage = false }: NewReceiverFormProps) {
+  const { form } = receiverTexts;
+  const otherUrls = useOtherUrls();
+  return (
+    <ReceiverForm
+      submitText={form.submit}
+      isSaving={register.isPending}
+      error={register.error}
+      onSubmit={register.mutate}
+      otherUrls={otherUrls}
+      isInPage={isInPage}
+    />
+  );
+}
+
+type RegisteredProps = {
+  readonly registration: Registration;
+  readonly onClose: () => void;
+};
+
+/** What follows when a receiver was registered: its secret, then its first test. */
+function Registered({ registration: { register }, onClose }: RegisteredProps) {
+  const { secret } = receiverTexts;
+  const [isKept, setKept] = useState(false);
+  if (!register.data) return null;
+  if (isKept) return <TestDialog id={register.data.id} onClose={onClose} />;
+  if ('secret' in register.data) {
+    const onKept = () => {
+      setKept(true);
+    };
+    return <SecretOnce secret={register.data.secret} onClose={onClose} onKept={onKept} />;
+  }
+  return (
+    <Dialog title={secret.title} onClose={onClose}>
+      <p>{secret.hidden}</p>
+    </Dialog>
   );
 }

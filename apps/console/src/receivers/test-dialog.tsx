@@ -4,7 +4,7 @@ import { api, type Schemas } from '../api/client.ts';
 import { explainAttempt, explainCode, explainNote } from '../deliveries/explain-attempt.ts';
 import { TASK_EVENTS } from '../deliveries/list-state.ts';
 import { RotatedNote, VerifyLink } from '../deliveries/parts.tsx';
-import { statusText } from '../text/http-status.ts';
+import { statusText } from '../text/http-text.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { receiverTexts } from '../texts/receiver-texts.ts';
 import { latencyText } from '../time/time-text.ts';

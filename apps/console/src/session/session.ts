@@ -1,5 +1,4 @@
-import { createTokenShare, type TabChannel } from './share-token.ts';
-import { createTokenKeeper } from './token.ts';
+import { createTokenKeeper, createTokenShare, type TabChannel } from './token.ts';
 
 /** A frame that may not store anything throws at each of these. */
 function findQuietly<T>(find: () => T): T | undefined {

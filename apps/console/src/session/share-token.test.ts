@@ -1,4 +1,4 @@
-import { createTokenShare } from './share-token.ts';
+import { createTokenShare } from './token.ts';
 
 /** A browser whose tabs hear each other. */
 function startTabs() {

@@ -3,7 +3,7 @@ import { useLocation } from 'wouter-preact';
 import { api } from '../api/client.ts';
 import { useReceivers } from '../deliveries/queries.ts';
 import { texts } from '../texts/texts.ts';
-import { announce } from '../ui/announce.tsx';
+import { announce } from '../ui/dialog.tsx';
 import { ForeignText } from '../ui/words.tsx';
 import { findPlaces, isTransition, pageOfTransition } from './find-by-id.ts';
 

@@ -5,8 +5,7 @@ import { useStore } from '../state/create-store.ts';
 import { brand } from '../texts/brand.ts';
 import { texts } from '../texts/texts.ts';
 import { showsUtc, switchUtc } from '../time/time-text.ts';
-import { Announcements } from '../ui/announce.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, Announcements } from '../ui/dialog.tsx';
 
 type ShellProps = {
   readonly home: string;

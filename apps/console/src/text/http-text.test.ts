@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { curlText } from './curl-text.ts';
+import { curlText, statusText } from './http-text.ts';
 import { cutUrl } from './foreign-text.ts';
-import { statusText } from './http-status.ts';
 
 const BODY = `{"text":"it's \\"quoted\\" $HOME \`id\` \\\\ !"}`;
 const REQUEST = {

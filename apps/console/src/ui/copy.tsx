@@ -1,5 +1,5 @@
 import { texts } from '../texts/texts.ts';
-import { announce } from './announce.tsx';
+import { announce } from './dialog.tsx';
 
 type CopyProps = {
   readonly text: string;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { createStore, useStore } from '../state/create-store.ts';
 import { texts } from '../texts/texts.ts';
-import { Announcements } from './announce.tsx';
 
 type DialogProps = {
   readonly title: string;
@@ -59,5 +59,27 @@ export function Dialog({ title, onClose, mayClose = () => true, children }: Dial
       {/* The rest of the page is out of reach while the dialog is open. */}
       <Announcements />
     </dialog>
+  );
+}
+
+const SHOWN_MS = 5_000;
+const announced = createStore<{ readonly text: string } | undefined>(undefined);
+
+/** Says what happened, on the screen and to screen readers, for a few seconds. */
+export function announce(text: string): void {
+  const said = { text };
+  announced.set(said);
+  setTimeout(() => {
+    if (announced.get() === said) announced.set(undefined);
+  }, SHOWN_MS);
+}
+
+/** Where announcements show. It is always there, since screen readers only notice changes. */
+export function Announcements() {
+  const said = useStore(announced);
+  return (
+    <div class="announcements" role="status" aria-live="polite">
+      {said && <p>{said.text}</p>}
+    </div>
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { serverNow } from '../api/server-clock.ts';
+import { serverNow } from '../api/client.ts';
 import { exactTime, relativeTime } from '../time/time-text.ts';
 
 /** A time as the API writes it, shown relative to now; the exact one shows on hover. */

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { Link } from 'wouter-preact';
 import { cutUrl, markInvisible } from '../text/foreign-text.ts';
 import { codeWords } from '../texts/code-words.ts';
@@ -67,6 +68,23 @@ export function Url({ url }: { readonly url: string }) {
       <span class="url-path">
         <ForeignText text={path} />
       </span>
+    </span>
+  );
+}
+
+export type Tone = 'good' | 'bad' | 'wait' | 'off';
+
+/** The shapes tell the tones apart where colours don't. */
+const SHAPES: Readonly<Record<Tone, string>> = { good: '●', bad: '▲', wait: '◔', off: '○' };
+
+/** A state in a word, with a colour and a shape. */
+export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
+  return (
+    <span class={`badge badge-${tone}`}>
+      <span class="badge-shape" aria-hidden="true">
+        {SHAPES[tone]}
+      </span>
+      {children}
     </span>
   );
 }

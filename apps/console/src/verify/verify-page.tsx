@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
-import type { Schemas } from '../api/client.ts';
-import { serverNow } from '../api/server-clock.ts';
+import { type Schemas, serverNow } from '../api/client.ts';
 import { useDelivery } from '../deliveries/queries.ts';
 import { verifyReasons, verifyTexts } from '../texts/verify-texts.ts';
 import { Field } from '../ui/field.tsx';
