@@ -43,7 +43,7 @@ describeWithBrowser('an operator with the console', () => {
     await user.page.authenticate({ username: OPERATOR_ENV.OPERATOR_USER, password: OPERATOR_ENV.OPERATOR_PASSWORD });
     await user.open(`${origin}/admin`);
     await user.sees('Overview', 'Redis memory', 'worker');
-    await user.sees('must wait; "herald queues" names them');
+    await user.sees('must wait; Receivers names them');
     await user.press('link', 'Receivers');
     await user.sees(host, 'Breaker open', workspace.id);
     await user.press('button', host);

@@ -56,7 +56,7 @@ export function OverviewPage() {
 }
 
 function Findings({ overview: { findings, now } }: { readonly overview: Schemas['Overview'] }) {
-  const { paused, nothingWrong, levels, findings: title } = adminTexts;
+  const { paused, nothingWrong, levels, whereTo, findings: title } = adminTexts;
   if (findings.length === 0 && !now.isPaused) {
     return (
       <div class="summary summary-good">
@@ -71,12 +71,12 @@ function Findings({ overview: { findings, now } }: { readonly overview: Schemas[
           <p>{paused}</p>
         </li>
       )}
-      {findings.map(({ level, text, whatToDo }) => (
+      {findings.map(({ level, code, text, whatToDo }) => (
         <li class={level === 'error' ? 'summary summary-bad' : 'summary summary-wait'}>
           <p>
             <Badge tone={level === 'error' ? 'bad' : 'wait'}>{levels[level]}</Badge> <Sentence text={text} />;{' '}
             <strong>
-              <Sentence text={whatToDo} />
+              <Sentence text={whereTo[code] ?? whatToDo} />
             </strong>
           </p>
         </li>

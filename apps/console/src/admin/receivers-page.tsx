@@ -2,7 +2,7 @@ import { useSearchParams } from 'wouter-preact';
 import type { Schemas } from '../api/client.ts';
 import { adminTexts } from '../texts/admin-texts.ts';
 import { Loaded } from '../ui/loaded.tsx';
-import { Time } from '../ui/time.tsx';
+import { Time, useNow } from '../ui/time.tsx';
 import { ForeignText, Badge } from '../ui/words.tsx';
 import { rateText } from './byte-text.ts';
 import { OpenButton } from './open-button.tsx';
@@ -113,7 +113,8 @@ function State({
 }: {
   readonly row: WaitingReceiver;
 }) {
-  const { states, probe, until } = adminTexts;
+  const { states, probe, probing, until } = adminTexts;
+  const now = useNow();
   const timed = (word: string, at: string | undefined) =>
     at !== undefined && (
       <span class="quiet">
@@ -126,7 +127,11 @@ function State({
     return (
       <>
         <Badge tone="bad">{states.open}</Badge>
-        {timed(probe, nextProbeAt)}
+        {nextProbeAt !== undefined && Date.parse(nextProbeAt) <= now ? (
+          <span class="quiet"> {probing}</span>
+        ) : (
+          timed(probe, nextProbeAt)
+        )}
       </>
     );
   }

@@ -1,3 +1,4 @@
+import { codeWords } from '../texts/code-words.ts';
 import { isFiltered, mergeHead, readFilter, toQuery, writeFilter } from './list-state.ts';
 
 const NOW = Date.UTC(2030, 0, 31, 12);
@@ -14,6 +15,11 @@ test('what means nothing is left out', () => {
   const filter = readFilter(new URLSearchParams('status=lost&event=task.&range=1y&task=<script>'));
   expect(filter).toEqual({});
   expect(isFiltered(filter)).toBe(false);
+});
+
+test('no two codes to choose from have the same words', () => {
+  const words = Object.values(codeWords);
+  expect(new Set(words).size).toBe(words.length);
 });
 
 test('a range is a time of the API', () => {

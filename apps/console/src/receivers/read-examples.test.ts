@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXAMPLE_FILES, readExamples } from './read-examples.ts';
 
-const README = join(import.meta.dirname, '../../../../packages/receiver/README.md');
+const PACKAGES = join(import.meta.dirname, '../../../../packages');
 
-test.each(EXAMPLE_FILES)('the README of the kit has the example %s', (file) => {
-  expect(readExamples(readFileSync(README, 'utf8')).get(file)).toMatch(/\S/);
+test.each(EXAMPLE_FILES)('the README of a kit has the example %s', (file) => {
+  const pages = ['receiver', 'receiver-python'].map((kit) => readFileSync(join(PACKAGES, kit, 'README.md'), 'utf8'));
+  expect(readExamples(pages.join('\n')).get(file)).toMatch(/\S/);
 });

@@ -1,10 +1,10 @@
-/** The examples of the kit's README that the console shows, and the name of each one's language. */
+/** The examples of the kits' READMEs that the console shows, those of `/docs/receiving`, and the name of each language. */
 export const EXAMPLE_FILES = [
   ['express.mjs', 'Node'],
-  ['receiver.py', 'Python'],
+  ['fastapi_app.py', 'Python'],
   ['receiver.go', 'Go'],
-  ['config.ru', 'Ruby'],
   ['receiver.php', 'PHP'],
+  ['config.ru', 'Ruby'],
 ] as const;
 
 const EXAMPLE = /<!-- example: (\S+) -->\n+```\w*\n([\s\S]*?)\n```/g;

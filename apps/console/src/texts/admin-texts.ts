@@ -9,6 +9,12 @@ export const adminTexts = {
   nothingWrong: 'Nothing is wrong.',
   findings: 'What is wrong now',
   levels: { error: 'Error', warning: 'Warning' },
+  /** Where a page of these is of more use than the command that `herald doctor` names, by code. */
+  whereTo: {
+    breaker_open: '[Receivers](/admin/receivers) names them; nothing else is held up',
+    receivers_paused: '[Receivers](/admin/receivers) names them; each is resumed on its page',
+    deliveries_failed: '[Failed deliveries](/admin/failed) shows them; each receiver is replayed on its page',
+  } as Readonly<Record<string, string>>,
   paused: 'The queue is paused: nothing is sent until an operator resumes it on the board.',
   now: 'Now',
   tiles: {
@@ -64,6 +70,7 @@ export const adminTexts = {
     fine: 'Sending',
   },
   probe: 'next probe',
+  probing: 'probe under way',
   until: 'until',
   unknownHost: 'unknown host',
   failedHeadings: {

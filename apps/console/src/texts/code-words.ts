@@ -15,7 +15,7 @@ export const codeWords: Readonly<Record<AttemptError | DeliveryReason, string>> 
   tls_not_yet_valid: 'Certificate not valid yet',
   tls_name_mismatch: 'Certificate for another host',
   tls_self_signed: 'Self-signed certificate',
-  tls_unknown_issuer: 'Certificate not trusted',
+  tls_unknown_issuer: 'Certificate of an unknown authority',
   tls_incomplete_chain: 'Certificate chain incomplete',
   tls_weak_certificate: 'Certificate too weak',
   tls_wrong_purpose: 'Certificate not for servers',

@@ -148,7 +148,7 @@ export const receiverTexts = {
       'The receiver was registered by an earlier request, whose answer had the secret. Rotate the secret to get a new one.',
     verify: 'Verify deliveries with it',
     verifyHint: 'A whole receiver to copy. It checks both signatures over the raw body, and ignores repeats.',
-    install: 'It needs the kit for Node, which this service has as a file.',
+    install: (language: string) => `It needs the kit for ${language}, which this service has as a file.`,
     howTo: 'How to install and run it',
     language: 'Language',
     example: (language: string) => `the receiver in ${language}`,
