@@ -144,14 +144,14 @@ describeWithBrowser('a customer with the console', () => {
       await user.sees('Tested', ': 200; no event yet', 'The next event of a Task comes by itself.');
       await createDeliveryClient(workspace).emit();
       await receiver.next();
-      await user.seesNot('On the way to the first event');
+      await user.sees('The first event has arrived', 'See it under Deliveries');
       await user.press('button', 'Add receiver');
       await user.type('URL', receiver.url);
       await user.sees('Another receiver has this URL.');
       await user.type('URL', `${receiver.url}2`);
       await user.seesNot('Another receiver has this URL.');
       await user.page.keyboard.press('Escape');
-      await user.seesNot('Add a receiver');
+      await user.seesNot('For people. Optional.');
       await user.press('link', new URL(receiver.url).host + '/hook');
       await user.sees('Healthy', 'The last delivery arrived');
       // The browser itself reports the url that was refused.
@@ -490,6 +490,7 @@ describeWithBrowser('a customer with the console', () => {
       for (const id of ids) await client.waitForStatus(id, 'delivered');
       await user.type(FINDER, 'nothing like this', 'combobox');
       await user.page.keyboard.press('Enter');
+      await user.page.waitForSelector('.finder [role=alert]'); // beside the field
       await user.sees('Nothing has this id, host');
       expect(behaviorOf(user)).toEqual(quiet());
     },

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import { useLocation, useSearchParams } from 'wouter-preact';
 import { useMayWrite } from '../access/access.ts';
 import { deliveryTexts } from '../texts/delivery-texts.ts';
@@ -225,13 +225,15 @@ function FilterBar({ filter, receivers, onChange }: FilterBarProps) {
 /** The id of a Task filters; that of a delivery leads to it. */
 function IdSearch({ task, onTask }: { readonly task: string; readonly onTask: (task: string) => void }) {
   const [text, setText] = useState(task);
+  const [isWrong, setWrong] = useState(false);
+  const hintId = useId();
   const [, navigate] = useLocation();
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const id = text.trim();
     if (/^dlv_[a-z0-9]+$/.test(id)) navigate(`/console/deliveries/${id}`);
     else if (id === '' || /^task_[a-z0-9]+$/.test(id)) onTask(id);
-    else announce(deliveryTexts.filters.wrongId);
+    else setWrong(true);
   };
   return (
     <form onSubmit={submit}>
@@ -245,8 +247,16 @@ function IdSearch({ task, onTask }: { readonly task: string; readonly onTask: (t
         value={text}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);
+          setWrong(false);
         }}
+        aria-invalid={isWrong}
+        aria-describedby={isWrong ? hintId : undefined}
       />
+      {isWrong && (
+        <p id={hintId} class="hint hint-bad" role="alert">
+          {deliveryTexts.filters.wrongId}
+        </p>
+      )}
     </form>
   );
 }

@@ -3,7 +3,6 @@ import { useLocation } from 'wouter-preact';
 import { api } from '../api/client.ts';
 import { useReceivers } from '../deliveries/queries.ts';
 import { texts } from '../texts/texts.ts';
-import { announce } from '../ui/dialog.tsx';
 import { ForeignText } from '../ui/words.tsx';
 import { findPlaces, isTransition, pageOfTransition } from './find-by-id.ts';
 
@@ -17,6 +16,8 @@ export function Finder() {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
   const [isOpen, setOpen] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const problemId = useId();
   const listId = useId();
   const [, navigate] = useLocation();
   const found = findPlaces(text, useReceivers().data?.webhooks ?? []);
@@ -31,9 +32,13 @@ export function Finder() {
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const asks = isTransition(text);
-    const page = asks ? await askForPage(text.trim()).catch(() => undefined) : found[chosen]?.page;
-    if (page === undefined) announce(asks ? texts.noTransition : texts.notFoundAnything);
-    else go(page);
+    try {
+      const page = asks ? await askForPage(text.trim()) : found[chosen]?.page;
+      if (page === undefined) setProblem(asks ? texts.noTransition : texts.notFoundAnything);
+      else go(page);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
   };
   const onKey = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -50,7 +55,9 @@ export function Finder() {
       role="search"
       onSubmit={(event) => void submit(event)}
       onFocusOut={({ currentTarget, relatedTarget }) => {
-        if (!(relatedTarget instanceof Node) || !currentTarget.contains(relatedTarget)) setOpen(false);
+        if (relatedTarget instanceof Node && currentTarget.contains(relatedTarget)) return;
+        setOpen(false);
+        setProblem(undefined);
       }}
     >
       <input
@@ -63,6 +70,7 @@ export function Finder() {
         data-finder
         class="mono"
         aria-label={texts.findLabel}
+        aria-describedby={problem === undefined ? undefined : problemId}
         placeholder={texts.find}
         spellcheck={false}
         autocomplete="off"
@@ -71,6 +79,7 @@ export function Finder() {
           setText(currentTarget.value);
           setChosen(0);
           setOpen(true);
+          setProblem(undefined);
         }}
         onKeyDown={onKey}
       />
@@ -91,6 +100,11 @@ export function Finder() {
           </li>
         ))}
       </ul>
+      {problem !== undefined && (
+        <p id={problemId} class="hint hint-bad" role="alert">
+          {problem}
+        </p>
+      )}
     </form>
   );
 }
