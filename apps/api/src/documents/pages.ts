@@ -281,6 +281,7 @@ th, td { text-align: left; padding: 4px 24px 4px 0; border-bottom: 1px solid var
 .tab { display: none; }
 ${['Node', 'Python', 'Go', 'PHP', 'Ruby'].map((name) => `main:has(#in-${name}:checked) #tab-${name}`).join(', ')} { display: block; }
 .tab pre { max-height: 32rem; overflow-y: auto; }
+.tab summary { padding: 4px 0; cursor: pointer; }
 @media print { .tab { display: block; } }
 @media (min-width: 44rem) {
   dl > div { display: grid; grid-template-columns: 14rem 1fr; column-gap: 16px; }

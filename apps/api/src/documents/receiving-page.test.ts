@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   ATTEMPT_ERRORS,
   codesOf,
@@ -36,10 +38,14 @@ test('the page names the limit, every wait of the schedule, every header, every 
   expect(page).toMatch(/within 15 seconds[^]*±20 %[^]*later than 5 days[^]*least 10 failures/);
 });
 
-test('a receiver in each of five languages is there to copy, and no command names a package of a public registry', () => {
-  const examples = Object.fromEntries(
-    ['express.mjs', 'fastapi_app.py', 'receiver.go', 'receiver.php', 'config.ru'].map((name) => [name, `<${name}>`]),
+test('the receivers of the kits are there to copy, in five languages, and no command names a package of a public registry', () => {
+  const readmes = ['receiver', 'receiver-python'].map((kit) =>
+    readFileSync(join(import.meta.dirname, `../../../../packages/${kit}/README.md`), 'utf8'),
   );
+  // Those that send or check by hand are no receivers.
+  const names = [...readmes.join('').matchAll(/<!-- example: (\S+(?<!\.sh)) -->/g)].map(([, name = '']) => name);
+  expect(names.length).toBeGreaterThan(15);
+  const examples = Object.fromEntries(names.map((name) => [name, `<${name}>`]));
   const shown = renderReceivingPage({ files: new Map(), nodeName: 'kit.tgz', pythonName: 'kit.whl', examples });
   for (const code of Object.values(examples))
     expect(shown).toContain(`<code>${code.replace('<', '&lt;').replace('>', '&gt;')}</code>`);

@@ -58,8 +58,35 @@ const RECEIVERS = [
   },
 ] as const;
 
+/** The other receivers of the kits, by language: what each is for, and its file in the examples. */
+const OTHERS: Readonly<Record<string, readonly (readonly [name: string, file: string])[]>> = {
+  Node: [
+    ['Fastify', 'fastify.mjs'],
+    ['NestJS', 'nest.ts'],
+    ['Next.js', 'route.mjs'],
+    ['Hono', 'hono.mjs'],
+    ['Koa', 'koa.mjs'],
+    ['fetch', 'fetch.mjs'],
+    ['Bun, Deno and Workers', 'worker.mjs'],
+    ['Azure Functions', 'azure.mjs'],
+    ['Lambda', 'lambda.mjs'],
+  ],
+  Python: [
+    ['Flask', 'flask_app.py'],
+    ['Django', 'django_app.py'],
+    ['Lambda', 'lambda_handler.py'],
+    ['no kit', 'receiver.py'],
+  ],
+};
+
 const code = (text: string, label: string) =>
   `<pre tabindex="0" aria-label="${escapeHtml(label)}"><code>${escapeHtml(text)}</code></pre>`;
+
+/** One that opens at a click. */
+function renderOther(name: string, file: string, { examples }: Kit): string {
+  const label = `With ${name}: ${file}`;
+  return `<details><summary>${escapeHtml(label)}</summary>\n${code(examples[file] ?? '', label)}\n</details>`;
+}
 
 /** Tabs that need no script. */
 function renderReceivers(kit: Kit | undefined): string {
@@ -74,6 +101,7 @@ function renderReceivers(kit: Kit | undefined): string {
 <p>${toHtml(about)}</p>
 ${code(steps.join('\n'), `Commands for ${language}`)}
 ${code(kit.examples[file] ?? '', `${file}, a receiver in ${language}`)}
+${(OTHERS[language] ?? []).map(([name, other]) => renderOther(name, other, kit)).join('\n')}
 </div>`;
   });
   return `<fieldset class="tabs"><legend>Language</legend>\n${choices.join('\n')}\n</fieldset>\n${tabs.join('\n')}`;
