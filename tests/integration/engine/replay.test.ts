@@ -2,7 +2,8 @@ import { deliveryIdOf, newTestTransitionId, UnavailableError } from '@herald/cor
 import { readAttempts } from '@herald/store/lists/delivery-reader';
 import { createReplaySteps, REPLAY_STEP, type ReplaySteps } from '@herald/store/bulk/replay-steps';
 import type { NewReplay } from '@herald/store/bulk/replay-store';
-import { range, startEngine, type Engine } from './start-engine.ts';
+import { expectTtl } from '../../support/expect-ttl.ts';
+import { range, RETENTION_MS, startEngine, type Engine } from './start-engine.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -123,7 +124,7 @@ test('one that was delivered stays so, at its time, whatever its attempt comes t
     expect(delivery).toMatchObject({ ...facts, owedAttempts: 0 });
     expect(delivery.nextAttemptAt).toBeUndefined();
     expect(await readAttempts(engine.redis, engine.keys, each)).toHaveLength(2);
-    expect(await engine.redis.pttl(engine.keys.delivery(each))).toBeGreaterThan(0);
+    await expectTtl(engine.redis, engine.keys.delivery(each), RETENTION_MS);
   }
 });
 
