@@ -22,7 +22,7 @@ RUN cd /built/node_modules/swagger-ui-dist && rm swagger-ui-es-* swagger-ui.js
 FROM node:24.21.0-slim
 ENV NODE_ENV=production
 # The collector stops a process more often and far shorter: docs/performance.md, "Pauses".
-ENV NODE_OPTIONS=--max-semi-space-size=4
+ENV NODE_OPTIONS=--max-semi-space-size=16
 # The command herald.
 ENV PATH=$PATH:/herald/node_modules/.bin
 LABEL org.opencontainers.image.title=herald
