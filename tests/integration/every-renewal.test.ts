@@ -25,8 +25,9 @@ const PARTS: Readonly<Record<string, Part>> = {
       return (await startClock({ time } as never)).stop;
     },
   },
-  startHeartbeat: {
-    everyMs: 250,
+  // By all heartbeats of a process.
+  beatTogether: {
+    everyMs: 500,
     start(done) {
       const ping = () => Promise.resolve('PONG').finally(done);
       return Promise.resolve(startHeartbeat({ status: 'ready', ping } as never, 'commands').stop);

@@ -1,5 +1,6 @@
 import { HistoryUnavailableError } from '@herald/core';
 import { createLogger, type Logger } from '@herald/runtime/log';
+import { waitFor } from '@herald/test-kit';
 import { feedReplays, runPurges, startMaintenance } from './maintenance.ts';
 
 const NOW = 1_000_000;
@@ -11,11 +12,11 @@ const silent: Logger = {
 };
 
 describe('feeding replays', () => {
-  test.each<{ when: string; replies: ('stepped' | 'wait' | 'ended')[]; asked: number; steps: number }>([
-    { when: 'goes on', replies: ['stepped'], asked: 25, steps: 25 },
-    { when: 'waits for others', replies: ['stepped', 'stepped', 'wait'], asked: 3, steps: 2 },
-    { when: 'ends', replies: ['ended'], asked: 1, steps: 0 },
-  ])('one that $when is asked for $asked steps in a round', async ({ replies, asked, steps }) => {
+  test.each<{ when: string; replies: ('stepped' | 'wait' | 'ended')[]; asked: number }>([
+    { when: 'goes on', replies: ['stepped'], asked: 25 },
+    { when: 'waits for others', replies: ['stepped', 'stepped', 'wait'], asked: 3 },
+    { when: 'ends', replies: ['ended'], asked: 1 },
+  ])('one that $when is asked for $asked steps in a round', async ({ replies, asked }) => {
     let calls = 0;
     const replays = {
       claim: () => Promise.resolve(['rpl_1']),
@@ -26,7 +27,7 @@ describe('feeding replays', () => {
     const reportReplayed = (deliveries: number) => {
       replayed += deliveries;
     };
-    expect(await feedReplays({ replays, reportReplayed, now: () => NOW })).toBe(steps);
+    expect(await feedReplays({ replays, reportReplayed, now: () => NOW })).toBe(1);
     expect(calls).toBe(asked);
     expect(replayed).toBe(2 * asked);
   });
@@ -120,6 +121,23 @@ describe('maintenance', () => {
     }, 5);
     expect(failures).toBeGreaterThanOrEqual(5);
     expect(counted).toBe(failures);
+  });
+
+  test('rests after a round that has found nothing, and goes on at once after one that has', async () => {
+    const found = [1, 2, 0];
+    let rounds = 0;
+    const maintenance = startMaintenance({
+      routine: () => Promise.resolve(found[rounds++] ?? 0),
+      everyMs: 1,
+      atRestMs: 3_600_000,
+      logger: silent,
+      random: () => 0.5,
+      metrics: { maintenanceFailed: () => undefined },
+    });
+    await waitFor('the rounds', () => rounds === found.length);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await maintenance.stop();
+    expect(rounds).toBe(found.length);
   });
 
   test('never runs two rounds at once', async () => {

@@ -8,38 +8,43 @@ import type { InternalErrorMetrics } from './metrics.ts';
 import type { DeliveryReport } from './report.ts';
 
 type MaintenanceDeps = {
+  /** Resolves to 0 when it has found nothing to do. */
   readonly routine: () => Promise<unknown>;
   /**
    * Mean time between two rounds, in ms. Each round is moved by up to a quarter, so that workers don't march in step.
    */
   readonly everyMs: number;
+  /** The same after a round that has found nothing to do: each round wakes a process at rest. Default: as ever. */
+  readonly atRestMs?: number;
   readonly metrics: Pick<InternalErrorMetrics, 'maintenanceFailed'>;
   readonly logger: Logger;
   readonly random: () => number;
 };
 
 /** Runs a maintenance routine again and again. A failure is logged, and the next round tries anew. */
-export function startMaintenance({ routine, everyMs, metrics, logger, random }: MaintenanceDeps) {
+export function startMaintenance(deps: MaintenanceDeps) {
+  const { routine, everyMs, atRestMs = everyMs, metrics, logger, random } = deps;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let round = Promise.resolve();
 
   const runRound = async (): Promise<void> => {
+    let nextMs = everyMs;
     try {
-      await routine();
+      if ((await routine()) === 0) nextMs = atRestMs;
     } catch (error) {
       metrics.maintenanceFailed();
       logger.warn('maintenance.failed', {}, error);
     }
-    if (!isStopped) schedule();
+    if (!isStopped) schedule(nextMs);
   };
-  const schedule = (): void => {
+  const schedule = (meanMs: number): void => {
     const startRound = () => {
       round = runRound();
     };
-    timer = setTimeout(startRound, everyMs * (0.75 + random() / 2));
+    timer = setTimeout(startRound, meanMs * (0.75 + random() / 2));
   };
-  schedule();
+  schedule(everyMs);
   return {
     /** Waits for the round under way, and begins no other. May be called twice. */
     stop: async (): Promise<void> => {
@@ -99,20 +104,19 @@ function waitForHistory(error: unknown): { readonly kind: 'wait'; readonly repla
 
 /**
  * Carries replays on: each step sets some deliveries pending, as fast as those before them are sent, and no faster.
- * @returns steps made
+ * @returns replays found, those that wait included
  */
 export async function feedReplays({ replays, reportReplayed, now }: FeedReplaysDeps): Promise<number> {
-  let steps = 0;
   const at = now();
-  for (const id of await replays.claim(at, at + NEXT_ROUND_MS, REPLAYS_AT_ONCE)) {
+  const found = await replays.claim(at, at + NEXT_ROUND_MS, REPLAYS_AT_ONCE);
+  for (const id of found) {
     for (let step = 0; step < STEPS; step++) {
       const { kind, replayed } = await replays.step(id, now()).catch(waitForHistory);
       if (replayed > 0) reportReplayed(replayed);
       if (kind !== 'stepped') break;
-      steps++;
     }
   }
-  return steps;
+  return found.length;
 }
 
 /** Entries in one step. */

@@ -7,7 +7,7 @@ export type MetricsRegistry = Registry;
  * How often the event loop is looked at, in ms. No measured lag is shorter, and a process at rest wakes for little else:
  * at the library's 10 ms, each look costs half of its processor time.
  */
-const EVENT_LOOP_EVERY_MS = 50;
+const EVENT_LOOP_EVERY_MS = 100;
 
 /** A registry with the metrics of every process: its build, memory, CPU time, event loop and garbage collection. */
 export function createMetricsRegistry(process: 'api' | 'worker'): MetricsRegistry {

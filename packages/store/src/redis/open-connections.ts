@@ -79,8 +79,8 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
 }
 export type Connections = ReturnType<typeof openConnections>;
 
-/** How often a server is asked for an answer, in ms. */
-const BEAT_EVERY_MS = 250;
+/** How often a server is asked for an answer, in ms. Every 250 ms took 0.4 % of a processor of each process at rest. */
+const BEAT_EVERY_MS = 500;
 /** A server whose answer takes longer is silent, in ms. */
 const SILENT_AFTER_MS = 1_000;
 /** After this silence a cluster's connection of subscriptions is made again, in ms. All others do that themselves. */
@@ -95,6 +95,23 @@ type Party = {
   owesSince: number | undefined;
   isSilent: boolean;
 };
+
+/** The heartbeats of this process, which beat together: each timer wakes a process at rest. */
+const beats = new Set<() => void>();
+let beating: NodeJS.Timeout | undefined;
+
+function beatTogether(beat: () => void): () => void {
+  beats.add(beat);
+  beating ??= setInterval(() => {
+    for (const each of beats) each();
+  }, BEAT_EVERY_MS);
+  return () => {
+    beats.delete(beat);
+    if (beats.size > 0) return;
+    clearInterval(beating);
+    beating = undefined;
+  };
+}
 
 /**
  * Watches whether the server of a connection answers, as a connection can die without a reset. Asks again and again,
@@ -142,15 +159,13 @@ export function startHeartbeat(redis: RedisClient, holds: 'commands' | 'subscrip
       setImmediate(judge, member, party);
     }
   };
-  const timer = setInterval(beat, BEAT_EVERY_MS);
+  const stop = beatTogether(beat);
   return {
     /** Whether the server owes an answer for too long. Of a cluster: whether all its masters do. No I/O. */
     isSilent: () => parties.size > 0 && [...parties.values()].every((party) => party.isSilent),
     /** When the server last answered, or the heartbeat began, as `performance.now()`. */
     lastAnswerAt: () => lastAnswerAt,
-    stop: () => {
-      clearInterval(timer);
-    },
+    stop,
   };
 }
 type Heartbeat = ReturnType<typeof startHeartbeat>;
