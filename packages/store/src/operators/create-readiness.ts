@@ -8,7 +8,7 @@ import { checkPermissions } from '../redis/check-permissions.ts';
 import { judgeSkew } from '../redis/clock.ts';
 import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readMemory } from '../redis/read-info.ts';
-import { refusalOf } from '../redis/refusal.ts';
+import { refusalOf, type Refusal } from '../redis/refusal.ts';
 
 /** Whether a process can do its work now. */
 export type Readiness = {
@@ -117,11 +117,23 @@ export function createRedisProbe(redis: RedisClient) {
       ]);
       return [...obstacles, ...ofMemory];
     } catch (thrown) {
-      const sentence = `Redis didn't take a write (${whyInOneWord(thrown)}); its log says more`;
-      const why = refusalOf(thrown) === 'replica' ? obstacle('redis_replica') : error('redis_refuses_writes', sentence);
-      return [why, ...(await memories.catch(() => []))];
+      return [judgeRefusal(thrown), ...(await memories.catch(() => []))];
     }
   };
+}
+
+/** By the names that `herald doctor` has for them. */
+const OBSTACLES: Partial<Record<Refusal, string>> = {
+  replica: 'redis_replica',
+  not_permitted: 'redis_not_permitted',
+  unknown_command: 'redis_command_missing',
+};
+
+function judgeRefusal(thrown: unknown): Finding {
+  const refusal = refusalOf(thrown);
+  const code = refusal && OBSTACLES[refusal];
+  if (code !== undefined) return obstacle(code);
+  return error('redis_refuses_writes', `Redis didn't take a write (${whyInOneWord(thrown)}); its log says more`);
 }
 
 /** What has changed on a Redis that was fit when this process started: its role, or the rights of its user. */
