@@ -3,6 +3,7 @@ import { checkAccess } from '@herald/store/redis/check-redis';
 import { createReadiness } from '@herald/store/operators/create-readiness';
 import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
 import { startRedis, waitFor, type RedisOptions } from '@herald/test-kit';
+import { once } from 'node:events';
 
 async function start(options: RedisOptions = {}, use: 'request' | 'background' = 'request') {
   await using cleanUp = new AsyncDisposableStack();
@@ -97,6 +98,27 @@ test.each([
   await waitFor('it to show', ready.codes, { until: (codes) => codes.includes('redis_replica') });
   expect((await ready.read()).problems[0]?.sentence).not.toContain(String(master.port));
 });
+
+test.each(['request', 'background'] as const)(
+  'a Redis that became a replica is one also while the connection looks for its master (%s connection)',
+  async (use) => {
+    await using master = await startRedis();
+    await using ready = await start({}, use);
+    await ready.redis.replicaof('127.0.0.1', master.port);
+    const leaves = once(ready.redis, 'reconnecting');
+    await expect(ready.redis.set('herald:any', '1')).rejects.toThrow('READONLY');
+    await leaves;
+    expect(await ready.codes()).toEqual(['redis_replica']);
+    await waitFor('the next connection', () => ready.redis.status === 'ready');
+    // It writes, and so the connection leaves again.
+    const leavesAgain = once(ready.redis, 'reconnecting');
+    expect(await ready.codes()).toEqual(['redis_replica']);
+    expect(await ready.codesOfDoctor()).toEqual(['redis_replica']);
+    await leavesAgain;
+    await ready.server.kill();
+    await waitFor('the loss to show', ready.codes, { until: (codes) => codes.includes('redis_away') });
+  },
+);
 
 test('a Redis that is nearly full is a warning, before it refuses', async () => {
   await using ready = await start();

@@ -6,7 +6,7 @@ import { GLOBAL_KEYS } from '../keys/keys.ts';
 import { checkPersistence, checkRole, judgeMemory } from '../redis/check-master.ts';
 import { checkPermissions } from '../redis/check-permissions.ts';
 import { judgeSkew } from '../redis/clock.ts';
-import { mastersOf, type RedisClient } from '../redis/connect-redis.ts';
+import { hasLeftReplica, mastersOf, type RedisClient } from '../redis/connect-redis.ts';
 import { readMemory } from '../redis/read-info.ts';
 import { refusalOf, type Refusal } from '../redis/refusal.ts';
 
@@ -47,6 +47,8 @@ const HANGS = unavailable(
   'redis_hangs',
   'Redis gives no answer, though the connection is there, and nothing can be accepted or sent: see what keeps it busy ("redis-cli slowlog get")',
 );
+const IS_REPLICA = "Redis is a replica, and what is written to it doesn't last; connect to its master";
+const REPLICA = unavailable('redis_replica', IS_REPLICA);
 
 /**
  * Finds whether a process is ready. Missing workers are reported, but don't make it unready. Never rejects, never
@@ -77,7 +79,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   const lookWithin = rememberFor(REMEMBERED_MS, () => answerWithin(ANSWER_LIMIT_MS, look(), () => HANGS));
   // Whether there is a connection, and whether it answers, costs nothing to see, and is never remembered.
   return async () => {
-    if (redis.status !== 'ready') return AWAY;
+    if (redis.status !== 'ready') return hasLeftReplica(redis) ? REPLICA : AWAY;
     return isSilent() ? HANGS : lookWithin();
   };
 }
@@ -91,7 +93,7 @@ const MARK_TTL_MS = 60_000;
 
 /** Sentences for the open page: they name neither users nor addresses. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  redis_replica: "Redis is a replica, and what is written to it doesn't last; connect to its master",
+  redis_replica: IS_REPLICA,
   redis_not_permitted: 'Redis refuses commands, keys or channels that are needed (NOPERM); "herald doctor" names them',
   redis_command_missing: 'Redis has no longer all commands that are needed; "herald doctor" names them',
 };
@@ -117,7 +119,7 @@ export function createRedisProbe(redis: RedisClient) {
       ]);
       return [...obstacles, ...ofMemory];
     } catch (thrown) {
-      return [judgeRefusal(thrown), ...(await memories.catch(() => []))];
+      return [judgeRefusal(thrown, hasLeftReplica(redis)), ...(await memories.catch(() => []))];
     }
   };
 }
@@ -129,8 +131,8 @@ const OBSTACLES: Partial<Record<Refusal, string>> = {
   unknown_command: 'redis_command_missing',
 };
 
-function judgeRefusal(thrown: unknown): Finding {
-  const refusal = refusalOf(thrown);
+function judgeRefusal(thrown: unknown, isOfReplica: boolean): Finding {
+  const refusal = isOfReplica ? 'replica' : refusalOf(thrown);
   const code = refusal && OBSTACLES[refusal];
   if (code !== undefined) return obstacle(code);
   return error('redis_refuses_writes', `Redis didn't take a write (${whyInOneWord(thrown)}); its log says more`);

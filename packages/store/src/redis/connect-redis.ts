@@ -49,6 +49,8 @@ const closed = new WeakSet<RedisClient>();
 const reviving = new WeakMap<RedisClient, NodeJS.Timeout>();
 /** Fails what waits for an answer from a client, and whatever is sent to it later. */
 const failsCommands = new WeakMap<RedisClient, () => void>();
+/** Clients that have left a server because it is a replica, until they are connected again or can't be. */
+const leftReplica = new WeakSet<RedisClient>();
 /** Ends the watch on the Sentinels of a client. */
 const endsOfWatch = new WeakMap<RedisClient, () => void>();
 
@@ -88,7 +90,7 @@ export class RedisUnreachableError extends Error {
  */
 export async function connectRedis(deps: ConnectRedisDeps): Promise<RedisClient> {
   const { target, use, name, onError, onReconnect } = deps;
-  const redis = createClient(target, use, name);
+  const redis = createClient(target, use, name, () => leftReplica.add(redis));
   rememberCommands(redis);
   const heard: Error[] = [];
   let isStarting = true;
@@ -97,6 +99,7 @@ export async function connectRedis(deps: ConnectRedisDeps): Promise<RedisClient>
     if (isStarting) heard.push((error as { lastNodeError?: Error }).lastNodeError ?? error);
     // The client would go on in database 0.
     if (isDatabaseRefusal(error)) redis.disconnect(true);
+    leftReplica.delete(redis);
     onError(error);
   };
   redis.on('error', noteError);
@@ -104,7 +107,10 @@ export async function connectRedis(deps: ConnectRedisDeps): Promise<RedisClient>
   try {
     const connected = connectAll(redis).then(() => true);
     if (!(await answerWithin(CONNECT_TIMEOUT_MS, connected, () => false))) throw new Error('no answer in time');
-    redis.on('ready', () => onReconnect?.());
+    redis.on('ready', () => {
+      leftReplica.delete(redis);
+      onReconnect?.();
+    });
     revive(redis);
     if (target.kind === 'sentinel') followMaster(redis, target, name);
     isStarting = false;
@@ -217,12 +223,21 @@ export function findCertificateEnd(redis: RedisClient): number | undefined {
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
-function createClient(target: RedisTarget, use: ConnectionUse, name: string): RedisClient {
+/** Whether a client has no connection because its server was a replica, and it looks for another. */
+export function hasLeftReplica(redis: RedisClient): boolean {
+  return leftReplica.has(redis);
+}
+
+function createClient(target: RedisTarget, use: ConnectionUse, name: string, onReplica: () => void): RedisClient {
   const options: Settings = { ...OPTIONS[use], ...TIMES, connectionName: name, lazyConnect: true };
   const ownOptions: Settings = {
     ...options,
     // A former master refuses writes once it is a replica: find the new one.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    reconnectOnError: (error) => {
+      const isReplica = error.message.startsWith('READONLY');
+      if (isReplica) onReplica();
+      return isReplica;
+    },
     retryStrategy,
   };
   switch (target.kind) {
