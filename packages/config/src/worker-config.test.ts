@@ -44,6 +44,11 @@ test.each<[when: string, env: Record<string, string>, problem: RegExp]>([
   ['the url alone', { NOTICE_URL: URL }, /^NOTICE_SECRET must be set, since NOTICE_URL is: .*openssl/],
   ['the secret alone', { NOTICE_SECRET: SECRET }, /^NOTICE_URL must be set, since NOTICE_SECRET is$/],
   ['http', { NOTICE_URL: 'http://platform.example.com/', NOTICE_SECRET: SECRET }, /^NOTICE_URL must start with https/],
+  [
+    'credentials, which go nowhere else',
+    { NOTICE_URL: 'https://u:pass@platform.example.com/', NOTICE_SECRET: SECRET },
+    /^NOTICE_URL must not contain credentials \(user or password\): notices carry none, and .* the signature$/,
+  ],
   ['a private address', { NOTICE_URL: 'https://10.0.0.1/', NOTICE_SECRET: SECRET }, /^NOTICE_URL must .*10/],
   [
     'localhost',

@@ -1,4 +1,4 @@
-import { DEFAULT_DELIVERY_TIMEOUT_MS, DEFAULT_DISABLE_AFTER_MS, DEFAULT_SCHEDULE_MS, EndpointUrl } from '@herald/core';
+import { DEFAULT_DELIVERY_TIMEOUT_MS, DEFAULT_DISABLE_AFTER_MS, DEFAULT_SCHEDULE_MS, NoticeUrl } from '@herald/core';
 import { EgressEnv } from '@herald/egress/egress-env';
 import { createEndpointUrlJudge } from '@herald/egress/judge-url-host';
 import { IntegerText, ParsedText, Port, problemOf, readEnv, readItems, Switch } from '@herald/runtime/env';
@@ -16,7 +16,7 @@ const SECRET_BYTES = { min: 24, max: 64 };
 
 /** Where notices to the platform go, and the secret that signs them. Without both there are none. */
 const NoticeEnv = z.object({
-  NOTICE_URL: EndpointUrl.optional(),
+  NOTICE_URL: NoticeUrl.optional(),
   NOTICE_SECRET: ParsedText(
     readSecret,
     'must be whsec_ and the base64 of 24 to 64 bytes: echo "whsec_$(openssl rand -base64 32)" makes one',

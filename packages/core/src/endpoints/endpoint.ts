@@ -34,21 +34,24 @@ export const RateLimit = z
   });
 export type RateLimit = z.infer<typeof RateLimit>;
 
-/** An endpoint's url: `https://` and a host, at most 2,048 characters, stored exactly as it was sent. */
-export const EndpointUrl = z
-  .string()
-  .superRefine((text, context) => {
-    const problem = judgeEndpointUrl(text, domainToUnicode);
+const CalledUrl = (instead?: string) =>
+  z.string().superRefine((text, context) => {
+    const problem = judgeEndpointUrl(text, domainToUnicode, instead);
     if (problem) context.addIssue({ code: 'custom', message: problem });
-  })
-  .meta({
-    id: 'EndpointUrl',
-    description:
-      '`https://` and a public host. No credentials, no fragment. The path and query are in their normal form: no `..`, and percent-encoded where needed. Called exactly as it was sent.',
-    pattern: '^[Hh][Tt][Tt][Pp][Ss]://[^/?#]',
-    maxLength: LIMIT_CHARACTERS,
-    examples: ['https://hooks.example.com/herald'],
   });
+
+/** An endpoint's url: `https://` and a host, at most 2,048 characters, stored exactly as it was sent. */
+export const EndpointUrl = CalledUrl().meta({
+  id: 'EndpointUrl',
+  description:
+    '`https://` and a public host. No credentials, no fragment. The path and query are in their normal form: no `..`, and percent-encoded where needed. Called exactly as it was sent.',
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]://[^/?#]',
+  maxLength: LIMIT_CHARACTERS,
+  examples: ['https://hooks.example.com/herald'],
+});
+
+/** The same for notices, which have no headers of their own. */
+export const NoticeUrl = CalledUrl('notices carry none, and whoever gets them verifies the signature');
 
 /** Receivers that a workspace may hold (spec section 8). */
 export const RECEIVER_LIMIT = 10;

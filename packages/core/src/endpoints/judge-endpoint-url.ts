@@ -7,11 +7,14 @@ type ToUnicode = (host: string) => string;
 /** Host and port as written, everything between `https://` (a scheme may have capitals) and the path; then the path and the query. */
 const PARTS = /^https:\/\/([^/?#]+)(.*)$/is;
 
+const SEND_HEADERS = 'send them in `headers`, such as {"authorization": "Basic …"}';
+
 /**
  * Why a url can't be an endpoint's, or undefined. The rules concern only the text; the egress guard judges addresses.
  * Without `toUnicode`, a host with letters beyond ASCII passes.
+ * @param instead what does the work of credentials in the url
  */
-export function judgeEndpointUrl(text: string, toUnicode?: ToUnicode): string | undefined {
+export function judgeEndpointUrl(text: string, toUnicode?: ToUnicode, instead = SEND_HEADERS): string | undefined {
   if (text.length > LIMIT_CHARACTERS) return `must have at most ${LIMIT_CHARACTERS} characters`;
   // The parser would repair blanks, tabs, line breaks and backslashes, but Herald must call the url as it was sent.
   if (/[\s\\\p{Cc}]/u.test(text)) {
@@ -22,8 +25,7 @@ export function judgeEndpointUrl(text: string, toUnicode?: ToUnicode): string | 
   if (!/^https:\/\//i.test(text)) return 'must start with https://';
   const [, authority, target = ''] = PARTS.exec(text) ?? [];
   if (authority === undefined) return 'must name a host after https://';
-  if (authority.includes('@'))
-    return 'must not contain credentials (user or password): send them in `headers`, such as {"authorization": "Basic …"}';
+  if (authority.includes('@')) return `must not contain credentials (user or password): ${instead}`;
   const url = URL.parse(text);
   if (!url) return 'must be a valid url';
   if (text.includes('#')) return 'must not contain a fragment (#...)';
