@@ -275,7 +275,7 @@ test('a method that a path does not know is 405 with those that it does, and an 
   const key = workspace.key;
   const put = await herald.request('PUT', RECEIVERS, { key, body: {} });
   expect(problemOf(put)).toMatchObject({ status: 405, code: 'method_not_allowed' });
-  expect(put.headers.allow).toBe('GET, POST');
+  expect(put.headers.allow).toBe('GET, HEAD, POST');
   expect(await refuse('GET', '/api/public/nothing', { key })).toMatchObject({ status: 404, code: 'route_not_found' });
   expect(await refuse('GET', `${RECEIVERS}/%E0%A4%A`, { key })).toMatchObject({ status: 404 });
 });

@@ -121,7 +121,7 @@ const SENTENCES: readonly (readonly [sentence: string, show: () => Promise<unkno
       const { status, headers } = await ask('DELETE', `/tasks/${taskId}`);
       return [status, headers.allow];
     },
-    [405, 'GET'],
+    [405, 'GET, HEAD'],
   ],
   [
     'too large a body; another form than JSON in UTF-8; too large headers',

@@ -104,6 +104,6 @@ test.each(['POST', 'DELETE'])('%s on a health page is refused like on any other 
   for (const path of ['/healthz', '/readyz']) {
     const answer = await herald.request(method, path);
     expect(problemOf(answer)).toMatchObject({ status: 405, code: 'method_not_allowed' });
-    expect(answer.headers.allow).toBe('GET');
+    expect(answer.headers.allow).toBe('GET, HEAD, OPTIONS');
   }
 });

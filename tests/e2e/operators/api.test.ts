@@ -56,12 +56,12 @@ describe('what operators read', () => {
   });
 
   test.each([
-    ['/api/operator/overview', 'GET'],
+    ['/api/operator/overview', 'GET, HEAD'],
     ['/api/operator/workspaces/ws_x/portal-links', 'POST'],
-    ['/metrics', 'GET'],
-    ['/admin', 'GET'],
-    ['/admin/queues', 'GET'],
-    ['/admin/queues/api/queues', 'GET'],
+    ['/metrics', 'GET, HEAD'],
+    ['/admin', 'GET, HEAD'],
+    ['/admin/queues', 'GET, HEAD'],
+    ['/admin/queues/api/queues', 'GET, HEAD'],
   ])('%s says which methods it has, when it is asked by another', async (path, allow) => {
     const { status, headers } = await send('OPTIONS', path, { headers: basic(user, password) });
     expect({ status, allow: headers.allow }).toEqual({ status: 405, allow });

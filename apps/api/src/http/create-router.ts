@@ -40,7 +40,10 @@ export function createRouter<Deps>(table: RouteTable<Deps>, deps: Deps, steps: S
       );
     }
     const methods = some.map(({ method }) => method.toUpperCase());
-    if (table.access === 'public') route.all(enter, answerOptions(methods));
+    if (table.access === 'public') {
+      methods.push('OPTIONS');
+      route.options(enter, answerOptions(methods));
+    }
     route.all(enter, refuseOtherMethods(...methods));
   }
   return router;
@@ -119,19 +122,19 @@ export const refuseDoubledSlashes: RequestHandler = (req, _res, next) => {
 
 /** A plain health check of haproxy is `OPTIONS /`, and one that is refused takes the whole service out. */
 function answerOptions(methods: readonly string[]): RequestHandler {
-  return (req, res, next) => {
-    if (req.method === 'OPTIONS')
-      res
-        .status(204)
-        .set('allow', [...methods, 'HEAD', 'OPTIONS'].join(', '))
-        .end();
-    else next();
+  return (_req, res) => {
+    res.status(204).set('allow', toAllow(methods)).end();
   };
+}
+
+/** Whatever answers GET answers HEAD. */
+function toAllow(methods: readonly string[]): string {
+  return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
 }
 
 /** Ends a route: answers every other method with the allowed ones. */
 export function refuseOtherMethods(...allowed: readonly string[]): RequestHandler {
-  const allow = allowed.join(', ');
+  const allow = toAllow(allowed);
   return (req) => {
     throw new HttpFault('method_not_allowed', `${req.method} is not allowed here; use ${allow}`, { allow });
   };
