@@ -122,6 +122,11 @@ test.each<[string, readonly string[], RegExp]>([
     ['create', '--workspace', 'ws_x', '--scopes', 'tasks,everything'],
     /webhooks, tasks, approvals:any/,
   ],
+  [
+    'a scope that adds to another alone',
+    ['create', '--workspace', 'ws_x', '--scopes', 'approvals:any'],
+    /--scopes must have tasks beside approvals:any/,
+  ],
   ['a scope that only executors have', ['create', '--workspace', 'ws_x', '--scopes', 'execute'], /webhooks, tasks/],
   ['an executor key with a workspace', ['create', '--executor', '--workspace', 'ws_x'], /cannot be used with/],
   ['an expiry that is no duration', ['create', '--workspace', 'ws_x', '--expires-in', 'soon'], /12h or 90d/],

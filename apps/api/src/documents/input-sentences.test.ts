@@ -326,6 +326,10 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
   createWorkspaceKey: [
     [{ scopes: [] }, 'scopes must have at least one scope, or be left out for webhooks and tasks'],
     [{ scopes: ['execute'] }, 'scopes.0 must be one of webhooks, tasks, approvals:any'],
+    [
+      { scopes: ['webhooks', 'approvals:any'] },
+      'scopes must have tasks beside approvals:any, which adds to it and permits nothing alone',
+    ],
     [{ name: '' }, 'name must not be empty'],
     [{ name: 'two\nlines' }, 'name must be on one line, without blanks around it'],
     [{ expiresInSeconds: 59 }, 'expiresInSeconds must be at least 60'],

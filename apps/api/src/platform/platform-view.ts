@@ -1,5 +1,5 @@
 import { ApiKeyIdText, plainText, WorkspaceIdText } from '@herald/core';
-import type { ApiKey } from '@herald/store/access/api-key-store';
+import { type ApiKey, judgeScopes } from '@herald/store/access/api-key-store';
 import type { Binding } from '@herald/store/access/binding-store';
 import { z } from 'zod';
 import { ShownOnce, TimeText, toTime } from '../http/answer-fields.ts';
@@ -17,8 +17,14 @@ export const CreateWorkspaceKey = z
       .array(WorkspaceScope)
       .min(1, 'must have at least one scope, or be left out for webhooks and tasks')
       .max(3)
+      .superRefine((scopes, context) => {
+        const message = judgeScopes(scopes);
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
+      })
       .default(['webhooks', 'tasks'])
-      .meta({ description: 'Default: `webhooks` and `tasks`. `approvals:any` adds to `tasks`.' }),
+      .meta({
+        description: 'Default: `webhooks` and `tasks`. `approvals:any` adds to `tasks`, and is refused without.',
+      }),
     name: z
       .string()
       .min(1)

@@ -1,5 +1,5 @@
 import { plainText, readDuration } from '@herald/core';
-import { type ApiKey, createApiKeyStore, type Scope } from '@herald/store/access/api-key-store';
+import { type ApiKey, createApiKeyStore, judgeScopes, type Scope } from '@herald/store/access/api-key-store';
 import { Command, Option } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';
 import { type Cell, sayUntold, toDate } from '../context/create-output.ts';
@@ -59,6 +59,8 @@ export function createKeysCommand(deps: CommandDeps): Command {
       const { workspace, scopes, executor, platform, expiresIn, name, json } = options;
       if (!executor && !platform && workspace === undefined)
         command.error('error: name a --workspace, or ask for an --executor or a --platform key');
+      const problem = judgeScopes(scopes ?? []);
+      if (problem !== undefined) command.error(`error: --scopes ${problem}`);
       await using herald = await openHerald({ anyShards: true });
       const facts = {
         ...(name !== undefined && { name }),

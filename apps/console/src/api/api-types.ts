@@ -1854,7 +1854,7 @@ export interface components {
         PortalLinkId: string;
         CreateWorkspaceKey: {
             /**
-             * @description Default: `webhooks` and `tasks`. `approvals:any` adds to `tasks`.
+             * @description Default: `webhooks` and `tasks`. `approvals:any` adds to `tasks`, and is refused without.
              * @default [
              *       "webhooks",
              *       "tasks"

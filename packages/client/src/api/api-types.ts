@@ -1909,7 +1909,7 @@ export interface components {
         };
         CreateWorkspaceKey: {
             /**
-             * @description Default: `webhooks` and `tasks`. `approvals:any` adds to `tasks`.
+             * @description Default: `webhooks` and `tasks`. `approvals:any` adds to `tasks`, and is refused without.
              * @default [
              *       "webhooks",
              *       "tasks"

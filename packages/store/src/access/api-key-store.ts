@@ -15,6 +15,12 @@ import { defineScript } from '../redis/script.ts';
 export const SCOPES = ['webhooks', 'tasks', 'approvals:any', 'execute', 'platform'] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** Why a key with these scopes makes no sense, or undefined. */
+export function judgeScopes(scopes: readonly Scope[]): string | undefined {
+  if (!scopes.includes('approvals:any') || scopes.includes('tasks')) return undefined;
+  return 'must have tasks beside approvals:any, which adds to it and permits nothing alone';
+}
+
 /** The record of a key. The key itself is shown once and never stored. Times are epoch ms. */
 export type ApiKey = {
   readonly id: string;
