@@ -149,7 +149,7 @@ test('a Task that is not closed, or another workspace’s, keeps all', async () 
 });
 
 describe('a delivery that is in work meanwhile', () => {
-  test.each<{ comes: string; status: number; verdict: AttemptVerdict; ends: object }>([
+  test.each<{ comes: string; status: number; verdict: AttemptVerdict; isRemoved?: true; ends: object }>([
     { comes: 'arrives', status: 200, verdict: { kind: 'delivered' }, ends: { status: 'delivered' } },
     {
       comes: 'is refused',
@@ -157,13 +157,30 @@ describe('a delivery that is in work meanwhile', () => {
       verdict: retryAt(NOW + 99),
       ends: { status: 'canceled', reason: 'payload_erased' },
     },
-  ])('and $comes is recorded without its answer, and not sent again', async ({ status, verdict, ends }) => {
+    // As a workspace is erased.
+    {
+      comes: 'arrives, its receiver removed before,',
+      status: 200,
+      verdict: { kind: 'delivered' },
+      isRemoved: true,
+      ends: { status: 'delivered' },
+    },
+    {
+      comes: 'is refused, its receiver removed before,',
+      status: 500,
+      verdict: retryAt(NOW + 99),
+      isRemoved: true,
+      ends: { status: 'canceled' },
+    },
+  ])('and $comes is one try, recorded without its answer, and not sent again', async (scene) => {
+    const { status, verdict, isRemoved, ends } = scene;
     const receiver = await engine.register();
     const { taskId, workspaceId, deliveriesOf } = await emitAll([receiver], 0);
     const [id = ''] = deliveriesOf(receiver);
     const [reserved] = await engine.worker.reserve(LATER);
     if (!reserved) throw new Error('it is due');
     const { delivery, group } = await engine.load(id);
+    if (isRemoved) await engine.stores.receivers.remove(workspaceId, receiver.id, NOW + 5);
     await eraserOn(engine.redis).erase(workspaceId, taskId, NOW + 10);
     const record = {
       delivery,
@@ -183,7 +200,7 @@ describe('a delivery that is in work meanwhile', () => {
     await engine.worker.deliveries.record(record);
     expect(await holdsContent()).toBe(false);
     expect(await engine.log.find(workspaceId, id)).toMatchObject({
-      delivery: ends,
+      delivery: { ...ends, tries: 1 },
       attempts: [{ at: NOW, durationMs: 3, status }],
     });
     expect(await engine.leases.isQueued(id)).toBe(false);

@@ -413,6 +413,8 @@ local function record(delivery, input, attempt, held, group)
     status, change = finalStatus, 'settled'
   end
   if status ~= 'pending' then
+    -- It was in work while it was canceled: one try more, whatever came of it.
+    if not isRepeated and not input.isRedelivery and tries == input.tries then set('n', tries + 1) end
     if verdict.kind == 'delivered' and status ~= 'delivered' then
       local at = redis.call('HGET', delivery, 'at')
       forgetEnded({ id = input.id, endpoint = input.endpointId, workspace = redis.call('HGET', prefix .. 'x:' .. transition, 'ws'), status = status, at = at })
