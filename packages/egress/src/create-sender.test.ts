@@ -510,6 +510,12 @@ describe('a body of 20 MB changes nothing when the receiver', () => {
     expect(await start().send(url, undefined, BODY)).toEqual(unreachable('connection_refused'));
   });
 
+  test('listens nowhere by IPv4, while IPv6 never resolves, also where the deadline comes first', async () => {
+    const { send } = start({ deadlineMs: SHORT_MS, lookup: () => [Promise.resolve(['127.0.0.1']), NEVER] });
+    const url = `https://receiver.test:${await freePort()}/`;
+    expect(await send(url, undefined, BODY)).toEqual(unreachable('connection_refused'));
+  });
+
   test('never resolves', async () => {
     const { send } = start({ deadlineMs: SHORT_MS, lookup: () => [NEVER] });
     expect(await send('https://receiver.test/', undefined, BODY)).toEqual(timedOut('lookup'));

@@ -114,6 +114,52 @@ describe('a look-up', () => {
     expect(dialled).toEqual([V4, V6]);
   });
 
+  test.each<[string, 'connects' | Error, string]>([
+    ['connects', 'connects', V6],
+    ['fails, too', withCode('ECONNRESET'), 'ECONNREFUSED'],
+  ])('whose other part comes once IPv4 is refused is dialled on, and %s', async (_what, ofV6, end) => {
+    const late = Promise.withResolvers<readonly string[]>();
+    const outcomes = { [V4]: withCode('ECONNREFUSED'), [V6]: ofV6 };
+    const { opened, dialling, dialled } = startDialling(parts([V4], late.promise), outcomes);
+    await waitFor('the first to fail', () => dialling.failed());
+    expect(dialling.failed()).toMatchObject({ code: 'ECONNREFUSED' });
+    late.resolve([V6]);
+    expect(await opened.catch((error: unknown) => (error as { code: string }).code)).toBe(end);
+    expect(dialled).toEqual([V4, V6]);
+    expect(dialling.failed()).toBeUndefined();
+  });
+
+  test.each<[string, readonly string[] | Error]>([
+    ['nothing', []],
+    ['a forbidden address', ['fd00::1']],
+    ['an error', withCode('ESERVFAIL')],
+  ])('whose other part comes once IPv4 is refused, and brings %s, fails at once', async (_what, brings) => {
+    const late = Promise.withResolvers<readonly string[]>();
+    const { opened, dialling, dialled } = startDialling(parts([V4], late.promise), { [V4]: withCode('ECONNREFUSED') });
+    await waitFor('the first to fail', () => dialling.failed());
+    const broughtAt = performance.now();
+    if (brings instanceof Error) late.reject(brings);
+    else late.resolve(brings);
+    await expect(opened).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(performance.now() - broughtAt).toBeLessThan(1_000);
+    expect(dialled).toEqual([V4]);
+  });
+
+  test('of which one family is silent and the other refused fails after a bounded time', async () => {
+    const { useFakeTimers, advanceTimersByTimeAsync, useRealTimers } = import.meta.jest;
+    useFakeTimers();
+    try {
+      const { opened, dialling } = startDialling(parts([V4], NEVER), { [V4]: withCode('ECONNREFUSED') });
+      const failed = opened.catch((error: unknown) => error);
+      await advanceTimersByTimeAsync(2_000);
+      expect(dialling.failed()).toMatchObject({ code: 'ECONNREFUSED' });
+      await advanceTimersByTimeAsync(1_000);
+      expect(await failed).toMatchObject({ code: 'ECONNREFUSED' });
+    } finally {
+      useRealTimers();
+    }
+  });
+
   test('whose first part is empty waits for the second', async () => {
     const late = Promise.withResolvers<readonly string[]>();
     const { opened, dialling } = startDialling(parts([], late.promise), { [V6]: 'connects' });

@@ -36,6 +36,11 @@ export type DialPhase = TimeoutPhase | 'resolver' | 'proxy';
 
 /** How long the other family may be waited for once one has an address, in ms (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 50;
+/**
+ * How long a family that has not answered is waited for once nothing else is left to dial, in ms. A question whose packet
+ * was lost is asked again after 2 s; a server that is silent must not hold a slot for long.
+ */
+const LAST_FAMILY_MS = 2_500;
 /** How long one address is tried alone before the next is tried beside it, in ms (RFC 8305, section 5). */
 const NEXT_ATTEMPT_MS = 250;
 /** Addresses of one name that are dialled. More would be a way to make Herald dial for others. */
@@ -59,18 +64,28 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
   const queue: string[] = [];
   const attempts = new Set<AbortController>();
   const errors: unknown[] = [];
+  /** Families that have not answered, once the first addresses are there. */
+  let outstanding = 0;
+  /** Set while nothing but these is left. */
+  let lastWait: NodeJS.Timeout | undefined;
 
   const opened = promise.finally(() => {
     clearTimeout(timer);
+    clearTimeout(lastWait);
     for (const attempt of attempts) attempt.abort();
   });
   // Whoever has closed it doesn't ask.
   opened.catch(() => undefined);
-  findAddresses(host, lookup, policy, (addresses) => {
+  findAddresses(host, lookup, policy).then(({ addresses, later }) => {
     queue.push(...inOrder(addresses));
-    if (timer === undefined && !isOver) next();
-  }).then((addresses) => {
-    queue.unshift(...inOrder(addresses));
+    outstanding = later.length;
+    for (const part of later) {
+      part.then((more) => {
+        outstanding--;
+        queue.push(...inOrder(more));
+        if (timer === undefined && !isOver) next();
+      }, fail);
+    }
     if (!isOver) next();
   }, fail);
   return {
@@ -91,6 +106,9 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
     },
     /** How long TLS has been ready, in ms; 0 before. */
     securedMs: (): number => (securedAt === undefined ? 0 : performance.now() - securedAt),
+    /** What came of all addresses while a family is waited for that has not answered; undefined at other times. */
+    failed: (): Error | undefined =>
+      lastWait === undefined || attempts.size > 0 || isOver ? undefined : (furthest(errors) as Error),
     /** Gives up unless it is open. */
     close(reason = new Error('nobody waits for the connection any more')): void {
       fail(reason);
@@ -107,9 +125,15 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
     timer = undefined;
     const address = dialled < MOST_ADDRESSES ? queue.shift() : undefined;
     if (address === undefined) {
-      if (attempts.size === 0) fail(furthest(errors));
+      if (attempts.size > 0) return;
+      if (outstanding === 0 || dialled === MOST_ADDRESSES) fail(furthest(errors));
+      else
+        lastWait ??= setTimeout(() => {
+          fail(furthest(errors));
+        }, LAST_FAMILY_MS);
       return;
     }
+    clearTimeout(lastWait);
     phase = 'connect';
     dialled++;
     timer = setTimeout(next, NEXT_ATTEMPT_MS);
@@ -141,10 +165,12 @@ export function dial({ host, lookup, policy, connector }: DialOptions) {
 }
 export type Dialling = ReturnType<typeof dial>;
 
+/** A family that has not answered. Its addresses come later: none if one of them is forbidden. Never rejects. */
+type LaterPart = Promise<readonly string[]>;
+
 /**
  * The addresses of a host that have come once it may be dialled: when there is one, and the other family has had its
  * time.
- * @param onLater hears what comes later, if all of it is allowed
  * @throws BlockedAddressError when one of them is forbidden
  * @throws LookupFailedError when there is none
  */
@@ -152,44 +178,42 @@ async function findAddresses(
   host: string,
   lookup: Lookup,
   policy: AddressPolicy | undefined,
-  onLater: (addresses: readonly string[]) => void,
-): Promise<readonly string[]> {
-  if (isIP(host) !== 0) return [host];
+): Promise<{ readonly addresses: readonly string[]; readonly later: readonly LaterPart[] }> {
+  if (isIP(host) !== 0) return { addresses: [host], later: [] };
   const parts = lookup(host);
+  const waiting = new Set(parts);
   const found: string[] = [];
   const errors: Error[] = [];
-  let isDialled = false;
   const { promise: isEnough, resolve: enough } = Promise.withResolvers<undefined>();
   let timer: NodeJS.Timeout | undefined;
-  let awaited = parts.length;
   for (const part of parts) {
-    part
-      .then(
-        (addresses) => {
-          if (isDialled) {
-            // Nobody has asked for these: a forbidden one among them is not dialled, and neither are the others.
-            if (addresses.every((address) => policy?.isAllowed(address) !== false)) onLater(addresses);
-            return;
-          }
-          found.push(...addresses);
-          if (found.length > 0) timer ??= setTimeout(enough, RESOLUTION_DELAY_MS, undefined);
-        },
-        (error: unknown) => {
-          errors.push(error as Error);
-        },
-      )
-      .finally(() => {
-        awaited--;
-        if (awaited === 0) enough(undefined);
-      });
+    const take = (addresses: readonly string[]): void => {
+      waiting.delete(part);
+      found.push(...addresses);
+      if (waiting.size === 0) enough(undefined);
+      else if (found.length > 0) timer ??= setTimeout(enough, RESOLUTION_DELAY_MS, undefined);
+    };
+    part.then(take, (error: unknown) => {
+      errors.push(error as Error);
+      take([]);
+    });
   }
+  if (parts.length === 0) enough(undefined);
   await isEnough;
   clearTimeout(timer);
-  isDialled = true;
-  if (found.length === 0) throw noAddress(host, errors);
-  const refused = found.find((address) => policy?.isAllowed(address) === false);
+  const addresses = [...found];
+  if (addresses.length === 0) throw noAddress(host, errors);
+  const isAllowed = (address: string): boolean => policy?.isAllowed(address) !== false;
+  const refused = addresses.find((address) => !isAllowed(address));
   if (refused !== undefined) throw new BlockedAddressError(`${host} has the address ${refused}`);
-  return found;
+  const later = [...waiting].map((part) =>
+    part.then(
+      // Nobody has asked for these: a forbidden one among them is not dialled, and neither are the others.
+      (more) => (more.every(isAllowed) ? more : []),
+      () => [],
+    ),
+  );
+  return { addresses, later };
 }
 
 /** Prefers any error to "no such record", which is normal for one of the two families. */
