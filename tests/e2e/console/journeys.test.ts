@@ -203,7 +203,7 @@ describeWithBrowser('a customer with the console', () => {
     await using user = await openConsole(workspace, '/console/receivers', 'pointer');
     await user.sees('Gives no answer', 'connection_refused');
     await user.press('link', `${new URL(silent.url).host}/hook`);
-    await user.sees('The next such probe', 'connection_refused');
+    await user.sees('The next such probe', 'connection_refused', 'waits: no answer');
     expect(behaviorOf(user)).toEqual(quiet());
   });
 

@@ -1,6 +1,7 @@
 import { freePort } from '@herald/test-kit';
 import type { Browser } from 'puppeteer-core';
 import { auditTrailOf } from '../../support/audit-trail-of.ts';
+import { shardKeys } from '../../support/delivery-state.ts';
 import { startConsoleUser, type Way } from '../../support/console-user.ts';
 import { OPERATOR_ENV } from '../../support/operator-client.ts';
 import { describeWithBrowser } from '../../support/describe-with-browser.ts';
@@ -51,6 +52,19 @@ describeWithBrowser('an operator with the console', () => {
     await user.press('link', `${host}/hook`);
     await user.sees('Nothing listens at the port of the URL.', 'The next such probe', 'Connection refused');
     expect({ errors: user.errors, requested: [...user.requested] }).toEqual({ errors: [], requested: [origin] });
+  });
+
+  test('goes from a paused queue to the board on which it is resumed', async () => {
+    await using user = await startConsoleUser(browser);
+    await user.page.authenticate({ username: OPERATOR_ENV.OPERATOR_USER, password: OPERATOR_ENV.OPERATOR_PASSWORD });
+    await herald.redis.hset(shardKeys().queue.settings, 'paused', '1');
+    await user.open(`${origin}/admin`);
+    await user.sees('is paused by an operator', 'resume it on the board');
+    await herald.redis.hdel(shardKeys().queue.settings, 'paused');
+    await user.press('link', 'board');
+    // Loaded anew: the board is no page of the console.
+    await user.page.waitForSelector('base[href="/admin/queues/"]');
+    expect(new URL(user.page.url()).pathname).toBe('/admin/queues');
   });
 
   test('comes by an address that has his name and password', async () => {

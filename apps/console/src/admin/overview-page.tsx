@@ -68,7 +68,9 @@ function Findings({ overview: { findings, now } }: { readonly overview: Schemas[
     <ul class="finding-list" aria-label={title}>
       {now.isPaused && (
         <li class="summary summary-wait">
-          <p>{paused}</p>
+          <p>
+            <Sentence text={paused} />
+          </p>
         </li>
       )}
       {findings.map(({ level, code, text, whatToDo }) => (

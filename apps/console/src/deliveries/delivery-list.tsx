@@ -13,8 +13,7 @@ import { useDeliveries, useHead, useRedeliver, type Endpoints } from './queries.
 type DeliveryListProps = {
   /** Absent: those of the workspace. */
   readonly receiver?: string;
-  /** The receivers of the workspace, where all of its deliveries are shown. */
-  readonly endpoints?: Endpoints;
+  readonly endpoints: Endpoints;
   readonly choices?: readonly (readonly [id: string, title: string])[];
   /** Begins to send again all that match the filter. */
   readonly onRedeliverAll: (filter: Filter) => void;
@@ -60,7 +59,7 @@ export function DeliveryList({ receiver, endpoints, choices, onRedeliverAll }: D
 type RowsProps = {
   readonly receiver: string | undefined;
   readonly filter: Filter;
-  readonly endpoints: Endpoints | undefined;
+  readonly endpoints: Endpoints;
   readonly mayWrite: boolean;
 };
 
@@ -122,6 +121,7 @@ function Rows({ receiver, filter, endpoints, mayWrite }: RowsProps) {
               label={title}
               rows={shown}
               endpoints={endpoints}
+              showsEndpoint={receiver === undefined}
               showsTask
               selection={mayWrite ? { ids: selected, select } : undefined}
             />

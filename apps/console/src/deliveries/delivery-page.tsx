@@ -15,7 +15,7 @@ import { Problem } from '../ui/problem.tsx';
 import { ExactTime, Time, useNow } from '../ui/time.tsx';
 import { Code, ForeignText, Sentence, Url } from '../ui/words.tsx';
 import { Endpoint } from './delivery-table.tsx';
-import { explainAttempt, explainCode, explainNote, isSuccess } from './explain-attempt.ts';
+import { explainAttempt, explainCode, explainNote, isSuccess, whyItWaits } from './explain-attempt.ts';
 import { EventName, RotatedNote, StatusBadge, VerifyLink } from './parts.tsx';
 import { useDelivery, useReceiverOf, useRedeliver } from './queries.ts';
 
@@ -141,11 +141,8 @@ function Pending({ delivery }: { readonly delivery: Delivery }) {
       </p>
     );
   }
-  if (restMs <= 0 && receiver?.health.state === 'paused') {
-    if (receiver.pausedAt !== undefined) return <p>{summary.pausedByPlatform}</p>;
-    return <p>{receiver.health.nextProbeAt === undefined ? summary.held : summary.unanswered}</p>;
-  }
-  if (restMs <= 0 && receiver?.health.waitingForRate !== undefined) return <p>{summary.rate}</p>;
+  const why = receiver && whyItWaits(receiver);
+  if (restMs <= 0 && why !== undefined) return <p>{summary[why]}</p>;
   if (restMs <= 0) return <p>{tries === 0 ? summary.pendingFirst : summary.inWork}</p>;
   return (
     <p>

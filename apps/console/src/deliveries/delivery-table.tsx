@@ -5,7 +5,7 @@ import { deliveryTexts } from '../texts/delivery-texts.ts';
 import { latencyText, relativeTime } from '../time/time-text.ts';
 import { Time, useNow } from '../ui/time.tsx';
 import { Code, ForeignText, Url, wordsOf } from '../ui/words.tsx';
-import { isSuccess } from './explain-attempt.ts';
+import { isSuccess, whyItWaits } from './explain-attempt.ts';
 import { EventName, StatusBadge } from './parts.tsx';
 import type { Endpoints } from './queries.ts';
 
@@ -14,8 +14,10 @@ type Delivery = Schemas['Delivery'];
 type DeliveryTableProps = {
   readonly label: string;
   readonly rows: readonly Delivery[];
-  /** Of several endpoints: what is known of them. Absent: all rows are of one, which is not shown. */
-  readonly endpoints?: Endpoints | undefined;
+  /** What is known of the endpoints. */
+  readonly endpoints: Endpoints;
+  /** False: all rows are of one. */
+  readonly showsEndpoint?: boolean;
   readonly showsTask?: boolean;
   /** Absent: rows can't be selected. */
   readonly selection?:
@@ -27,7 +29,8 @@ type DeliveryTableProps = {
 };
 
 /** Deliveries, a row each. On a narrow screen a row takes two lines. */
-export function DeliveryTable({ label, rows, selection, endpoints, showsTask = false }: DeliveryTableProps) {
+export function DeliveryTable(props: DeliveryTableProps) {
+  const { label, rows, selection, endpoints, showsEndpoint = true, showsTask = false } = props;
   const { headings } = deliveryTexts;
   const anchor = useRef<string>();
   const all = rows.map(({ id }) => id);
@@ -41,7 +44,7 @@ export function DeliveryTable({ label, rows, selection, endpoints, showsTask = f
   };
   const isAll = selection !== undefined && all.every((id) => selection.ids.has(id));
   return (
-    <table class={endpoints ? 'rows deliveries with-endpoint' : 'rows deliveries'} aria-label={label}>
+    <table class={showsEndpoint ? 'rows deliveries with-endpoint' : 'rows deliveries'} aria-label={label}>
       <thead>
         <tr>
           {selection && (
@@ -63,7 +66,7 @@ export function DeliveryTable({ label, rows, selection, endpoints, showsTask = f
           <th scope="col" class="col-event">
             {headings.event}
           </th>
-          {endpoints && (
+          {showsEndpoint && (
             <th scope="col" class="col-endpoint">
               {headings.endpoint}
             </th>
@@ -110,7 +113,7 @@ export function DeliveryTable({ label, rows, selection, endpoints, showsTask = f
                 <EventName event={delivery.event} sampleOf={delivery.sampleOf} />
               </Link>
             </td>
-            {endpoints && (
+            {showsEndpoint && (
               <td class="col-endpoint">
                 <Endpoint id={delivery.receiverId} endpoints={endpoints} />
               </td>
@@ -128,7 +131,7 @@ export function DeliveryTable({ label, rows, selection, endpoints, showsTask = f
               <LastAnswer attempt={delivery.lastAttempt} reason={delivery.reason} />
             </td>
             <td class="col-next">
-              <NextTry at={delivery.nextAttemptAt} waitingFor={delivery.waitingFor} />
+              <NextTry delivery={delivery} endpoints={endpoints} />
             </td>
           </tr>
         ))}
@@ -137,9 +140,9 @@ export function DeliveryTable({ label, rows, selection, endpoints, showsTask = f
   );
 }
 
-type NextTryProps = { readonly at: string | null; readonly waitingFor: string | undefined };
+type NextTryProps = { readonly delivery: Delivery; readonly endpoints: Endpoints };
 
-function NextTry({ at, waitingFor }: NextTryProps) {
+function NextTry({ delivery: { nextAttemptAt: at, waitingFor, receiverId }, endpoints }: NextTryProps) {
   const now = useNow(1_000);
   if (waitingFor !== undefined) {
     return (
@@ -152,7 +155,10 @@ function NextTry({ at, waitingFor }: NextTryProps) {
     );
   }
   if (at === null) return <span class="quiet nothing">–</span>;
-  return Date.parse(at) <= now ? <span class="quiet">{deliveryTexts.due}</span> : <Time at={at} />;
+  if (Date.parse(at) > now) return <Time at={at} />;
+  const endpoint = endpoints.get(receiverId ?? '');
+  const why = endpoint && whyItWaits(endpoint);
+  return <span class="quiet">{why === undefined ? deliveryTexts.due : deliveryTexts.waits[why]}</span>;
 }
 
 function Task({ id }: { readonly id: string | null }) {

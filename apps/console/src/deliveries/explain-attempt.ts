@@ -1,6 +1,7 @@
 import { ATTEMPT_ERRORS, BODY_NOTES } from '@herald/core/codes/attempt-errors';
 import { isCodeOf, type CodeEntry } from '@herald/core/codes/code-table';
 import { DELIVERY_REASONS } from '@herald/core/codes/delivery-reasons';
+import type { Schemas } from '../api/client.ts';
 import { answerTexts } from '../texts/delivery-texts.ts';
 
 type Outcome = { readonly status?: number | undefined; readonly error?: string | undefined };
@@ -16,6 +17,15 @@ export function explainAttempt({ status, error }: Outcome): CodeEntry | undefine
 export function explainCode(code: string): CodeEntry | undefined {
   if (isCodeOf(ATTEMPT_ERRORS, code)) return ATTEMPT_ERRORS[code];
   return isCodeOf(DELIVERY_REASONS, code) ? DELIVERY_REASONS[code] : undefined;
+}
+
+/** Why what is due to a receiver waits although it could be sent. Undefined: it is on its way. */
+export function whyItWaits({ health, pausedAt }: Pick<Schemas['Receiver'], 'health' | 'pausedAt'>) {
+  if (health.state === 'paused') {
+    if (pausedAt !== undefined) return 'pausedByPlatform';
+    return health.nextProbeAt === undefined ? 'held' : 'unanswered';
+  }
+  return health.waitingForRate === undefined ? undefined : 'rate';
 }
 
 /** What was odd about an answer, and what to do about it. A newer service may have a note that this page doesn't know. */

@@ -59,8 +59,8 @@ export function useReceivers() {
   });
 }
 
-/** The url and the description of receivers, by id. */
-export type Endpoints = ReadonlyMap<string, Pick<Schemas['Receiver'], 'url' | 'description'>>;
+/** What lists show of receivers, by id: how they are called, and why what is due waits. */
+export type Endpoints = ReadonlyMap<string, Pick<Schemas['Receiver'], 'url' | 'description' | 'health' | 'pausedAt'>>;
 
 /** What lists show of receivers, by id. */
 export function useEndpoints(): Endpoints {

@@ -46,7 +46,7 @@ export function ReceiverPage({ id }: { readonly id: string }) {
                 />
               )}
               <StatsCharts receiver={id} />
-              <DeliveryList receiver={id} onRedeliverAll={onRedeliverAll} />
+              <DeliveryList receiver={id} endpoints={new Map([[id, receiver]])} onRedeliverAll={onRedeliverAll} />
             </>
           )}
         </ReplayOfList>

@@ -13,9 +13,10 @@ export const adminTexts = {
   whereTo: {
     breaker_open: '[Receivers](/admin/receivers) names them; nothing else is held up',
     receivers_paused: '[Receivers](/admin/receivers) names them; each is resumed on its page',
+    queue_paused: 'resume it on the [board](/admin/queues)',
     deliveries_failed: '[Failed deliveries](/admin/failed) shows them; each receiver is replayed on its page',
   } as Readonly<Record<string, string>>,
-  paused: 'The queue is paused: nothing is sent until an operator resumes it on the board.',
+  paused: 'The queue is paused: nothing is sent until an operator resumes it on the [board](/admin/queues).',
   now: 'Now',
   tiles: {
     accepted: 'Accepted',

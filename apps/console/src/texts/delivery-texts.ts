@@ -39,6 +39,13 @@ export const deliveryTexts = {
   sample: 'sample',
   none: 'none yet',
   due: 'due',
+  /** Of what is due and waits. */
+  waits: {
+    unanswered: 'waits: no answer',
+    held: 'waits: Retry-After',
+    pausedByPlatform: 'waits: paused',
+    rate: 'waits: rate limit',
+  },
   after: 'after',
   atTheLatest: (time: string) => `It waits for its turn, and goes at the latest ${time}`,
   emptyTitle: 'No delivery',

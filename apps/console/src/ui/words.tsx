@@ -30,12 +30,16 @@ export function ForeignText({ text, lines = false }: ForeignTextProps) {
   );
 }
 
-/** A sentence of Herald itself: what stands in backticks is code, and `[words](/page)` a link to a page of the console. */
+/** A page beside the console, which the browser has to load. */
+const BOARD = '/admin/queues';
+
+/** A sentence of Herald itself: what stands in backticks is code, and `[words](/page)` a link to a page. */
 export function Sentence({ text }: { readonly text: string }) {
   return (
     <>
       {text.split(/(`[^`]*`|\[[^\]]+\]\(\/[^)]+\))/).map((part) => {
         const [, words, page] = /^\[(.+)\]\((.+)\)$/.exec(part) ?? [];
+        if (page === BOARD) return <a href={BOARD}>{words}</a>;
         if (page !== undefined) return <Link href={page}>{words}</Link>;
         return part.startsWith('`') ? <code>{part.slice(1, -1)}</code> : part;
       })}
