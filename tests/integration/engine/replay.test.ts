@@ -128,6 +128,33 @@ test('one that was delivered stays so, at its time, whatever its attempt comes t
   }
 });
 
+test('of those that were delivered and replayed, the ones whose last attempt failed can be replayed alone', async () => {
+  const { ids, create, find } = await prepare([NOW, NOW + 1, NOW + 2, NOW + 3], 'delivered');
+  const [busy = '', away = ''] = ids;
+  await engine.worker.steps.step(await create({ statuses: ['delivered'] }), LATER);
+  const outcomes = [{ status: 503 }, { error: 'connection_refused' }, { status: 200 }, { status: 200 }];
+  for (const [index, id] of ids.entries()) {
+    const attempt = { at: LATER + index, durationMs: 5, ...outcomes[index] };
+    const verdict = index < 2 ? ({ kind: 'retry', at: LATER + 60_000 } as const) : ({ kind: 'delivered' } as const);
+    await engine.record(id, { now: LATER + index, attempt, verdict, answered: true });
+    expect((await engine.load(id)).delivery).toMatchObject({ status: 'delivered', owedAttempts: 0 });
+  }
+  const owed = async () => {
+    const deliveries = await Promise.all(ids.map((id) => engine.load(id)));
+    return deliveries.filter(({ delivery }) => delivery.owedAttempts > 0).map(({ delivery }) => delivery.id);
+  };
+  const repeat = await create({ statuses: ['delivered'], httpStatus: '5xx' });
+  await engine.worker.steps.step(repeat, LATER + 10);
+  expect(await find(repeat)).toMatchObject({ seen: 4, replayed: 1 });
+  expect(await owed()).toEqual([busy]);
+  await engine.worker.steps.step(await create({ statuses: ['delivered'], error: 'connection_refused' }), LATER + 11);
+  expect(await owed()).toEqual([busy, away]);
+  // Who succeeded meanwhile is none of them.
+  await engine.record(busy, { now: LATER + 20, attempt: { at: LATER + 20, durationMs: 5, status: 200 } });
+  await engine.worker.steps.step(await create({ statuses: ['delivered'], httpStatus: '5xx' }), LATER + 21);
+  expect(await owed()).toEqual([away]);
+});
+
 test('one that is pending gets an attempt now, once, and its schedule stays as it is', async () => {
   const { receiver, create, carryOn, find, findWaiting } = await prepare([]);
   const [waits, isOwed] = [await engine.acceptOne(receiver, NOW), await engine.acceptOne(receiver, NOW + 1)];
