@@ -42,7 +42,7 @@ export function createRouter<Deps>(table: RouteTable<Deps>, deps: Deps, steps: S
     const methods = some.map(({ method }) => method.toUpperCase());
     if (table.access === 'public') {
       methods.push('OPTIONS');
-      route.options(enter, answerOptions(methods));
+      route.all(enter, answerOptions(methods));
     }
     route.all(enter, refuseOtherMethods(...methods));
   }
@@ -122,8 +122,9 @@ export const refuseDoubledSlashes: RequestHandler = (req, _res, next) => {
 
 /** A plain health check of haproxy is `OPTIONS /`, and one that is refused takes the whole service out. */
 function answerOptions(methods: readonly string[]): RequestHandler {
-  return (_req, res) => {
-    res.status(204).set('allow', toAllow(methods)).end();
+  return (req, res, next) => {
+    if (req.method === 'OPTIONS') res.status(204).set('allow', toAllow(methods)).end();
+    else next();
   };
 }
 
