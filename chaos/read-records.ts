@@ -48,7 +48,7 @@ async function readShard(redis: RedisClient, { prefix, queue }: ShardKeys) {
         redis.lrange(`${prefix}d:${id}:a`, 0, -1),
       ]);
       const first = readFirstAttempt(fields);
-      const { e = '', x = '', s = '', n = '', at = '', why, end } = fields;
+      const { e = '', x = '', s = '', n = '0', at = '', why, end } = fields;
       return {
         id,
         endpointId: e,

@@ -81,6 +81,16 @@ test('a delivery whose record is damaged is not loaded, and the error says why',
   await expect(stores.deliveries.load(id)).rejects.toThrow('expected one of');
 });
 
+test('a record as version 0.2.0 wrote it, with no try and the time at which it is due, says the same', async () => {
+  const delivery = await createDelivery();
+  expect(delivery).toMatchObject({ tries: 0, nextAttemptAt: delivery.createdAt });
+  await stores.redis.hset(stores.keys.delivery(delivery.id), 'n', 0, 'due', delivery.createdAt);
+  expect(await load(delivery.id)).toEqual(delivery);
+  expect(await record(delivery, DELIVERED)).toBe('recorded');
+  expect(await load(delivery.id)).not.toHaveProperty('nextAttemptAt');
+  expect(await stores.redis.hexists(stores.keys.delivery(delivery.id), 'due')).toBe(0);
+});
+
 test('an attempt that is recorded twice moves the delivery on once', async () => {
   const delivery = await createDelivery();
   const at = Date.now() + 60_000;

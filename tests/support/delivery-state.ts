@@ -45,5 +45,5 @@ export async function waitUntilSettled(redis: RedisClient, deadlineMs = 20_000, 
 export async function readDelivery(redis: RedisClient, id: string) {
   const keys = shardKeys();
   const [fields, attempts] = await Promise.all([redis.hgetall(keys.delivery(id)), readAttempts(redis, keys, id)]);
-  return { status: fields.s, reason: fields.why, tries: Number(fields.n), attempts: attempts.length };
+  return { status: fields.s, reason: fields.why, tries: Number(fields.n ?? 0), attempts: attempts.length };
 }

@@ -62,13 +62,12 @@ async function judgeLine({ redis, keys }: Engine, { clock }: Model, line: readon
   const breaches: string[] = [];
   const stored = await redis.zrange(keys.line(first.receiver.id, first.taskId), '0', '-1');
   if (stored.join() !== line.map(({ id }) => id).join()) breaches.push(`the line of ${first.id} is ${stored.join()}`);
-  if (first.fields.n === '0' && Number(first.fields.due) > clock.now)
-    breaches.push(`${first.id} waits for nothing until ${first.fields.due ?? ''}`);
+  if (isUntried(first) && dueOf(first) > clock.now)
+    breaches.push(`${first.id} waits for nothing until ${dueOf(first)}`);
   for (const one of others) {
-    const { id, fields } = one;
-    const isEarly = Number(fields.due) < (one.joinedAt ?? 0) + timeoutOf(one);
-    if (fields.n === '0' && !one.isAskedFor && isEarly && !hadItsTurn(one, line))
-      breaches.push(`${id} goes before its turn`);
+    const isEarly = dueOf(one) < (one.joinedAt ?? 0) + timeoutOf(one);
+    if (isUntried(one) && !one.isAskedFor && isEarly && !hadItsTurn(one, line))
+      breaches.push(`${one.id} goes before its turn`);
   }
   return breaches;
 }
@@ -96,9 +95,17 @@ export async function findEarly(engine: Engine, model: Model, jobs: readonly Res
   });
 }
 
+function isUntried({ fields }: Seen): boolean {
+  return (fields.n ?? '0') === '0';
+}
+
+function dueOf({ fields }: Seen): number {
+  return Number(fields.due ?? fields.at);
+}
+
 /** It was the first and in work when an earlier one was replayed, and came back unsent. */
-function hadItsTurn({ fields }: Seen, line: readonly Seen[]): boolean {
-  return line.some((each) => Number(each.fields.from ?? 0) >= Number(fields.due));
+function hadItsTurn(one: Seen, line: readonly Seen[]): boolean {
+  return line.some((each) => Number(each.fields.from ?? 0) >= dueOf(one));
 }
 
 function mayBeReleased(known: Known, now: number): boolean {

@@ -59,7 +59,7 @@ for index, key in ipairs(KEYS) do
       local score = URGENT + now
       if not isOwed and not isTest then
         -- A replay sets 'from' and resets the tries: without a try since then, it goes behind all live ones.
-        score = (replayedAt and tonumber(tries) == 0 and BACKGROUND or USUAL) + (tonumber(due or '') or now)
+        score = (replayedAt and tonumber(tries or '0') == 0 and BACKGROUND or USUAL) + (tonumber(due or at or '') or now)
       end
       local workspace = not isTest and redis.call('HGET', prefix .. 'e:' .. endpoint, 'ws')
       entries[#entries + 1] = { group, id, score, workspace or nil }

@@ -6,7 +6,10 @@ import { TRIED_MS, UNUSED_LOG_MS } from '../keys/segment-lua.ts';
 // The fields that an attempt needs of a delivery and of its transition, in the order in which `LOAD_LUA` returns their
 // values. Of its endpoint it gets all (`ENDPOINT_FIELDS`).
 
-/** The script reads the first three by position. */
+/**
+ * The script reads the first three by position. A million deliveries pay for each field, so one that was never tried has
+ * no `n`, and one that has been due since it was accepted no `due`. Version 0.2.0 wrote both.
+ */
 export const DELIVERY_FIELDS = ['e', 'x', 's', 'n', 'at', 'from', 'due', 'owe', 'end', 'why', 'o', 'rel'] as const;
 export const TRANSITION_FIELDS = ['ev', 'ws', 'task', 'body', 'req', 'trace', 'as'] as const;
 
@@ -123,6 +126,7 @@ export function readDelivery(
   { e, x, s, n, at, from, due, owe, end, why, o, rel }: Fields,
   { ws, ev, task, as, erased }: Fields,
 ): Delivery {
+  const dueAt = due ?? (s === 'pending' ? (from ?? at) : undefined);
   return {
     workspaceId: ws ?? '',
     event: DeliveryEvent.parse(ev),
@@ -134,9 +138,9 @@ export function readDelivery(
     status: Status.parse(s),
     createdAt: Number(at),
     scheduledAt: Number(from ?? at),
-    tries: Number(n),
+    tries: Number(n ?? 0),
     owedAttempts: Number(owe ?? 0),
-    ...(due !== undefined && { nextAttemptAt: Number(due) }),
+    ...(dueAt !== undefined && { nextAttemptAt: Number(dueAt) }),
     ...(o !== undefined && { place: Number(o) }),
     ...(rel !== undefined && { isReleased: true }),
     ...(end !== undefined && { settledAt: Number(end) }),

@@ -56,10 +56,10 @@ end
 const DUE_AGAIN_LUA = /* lua */ `
 -- Returns its score, or nil when nothing is left to do. Needs GROUP_LUA.
 local function dueAgain(prefix, id, now)
-  local facts = redis.call('HMGET', prefix .. 'd:' .. id, 's', 'owe', 'due')
+  local facts = redis.call('HMGET', prefix .. 'd:' .. id, 's', 'owe', 'due', 'at')
   if facts[2] then return URGENT + now end
   if facts[1] ~= 'pending' then return nil end
-  return USUAL + (facts[3] or 0)
+  return USUAL + (facts[3] or facts[4] or 0)
 end
 `;
 
@@ -94,7 +94,7 @@ ${ENDED_LUA}
 -- transition: its id   reason: '' for none
 -- ttl: see retain   orderedTo: of an ordered delivery, the id of its endpoint, else nil
 -- more: what its caller has at hand: fields (of its record, written as well), hasList (see retain), owner (the workspace
--- that it counts for)
+-- that it counts for), isClean (its record has neither 'due' nor 'why')
 -- Returns the line that an ordered one leaves, for the caller to advance.
 local function settle(id, transition, status, reason, now, ttl, orderedTo, more)
   more = more or {}
@@ -103,7 +103,9 @@ local function settle(id, transition, status, reason, now, ttl, orderedTo, more)
   fields[size + 1], fields[size + 2], fields[size + 3], fields[size + 4] = 's', status, 'end', now
   if reason ~= '' then fields[size + 5], fields[size + 6] = 'why', reason end
   redis.call('HSET', record, unpack(fields))
-  if reason == '' then redis.call('HDEL', record, 'due', 'why') else redis.call('HDEL', record, 'due') end
+  if not more.isClean then
+    if reason == '' then redis.call('HDEL', record, 'due', 'why') else redis.call('HDEL', record, 'due') end
+  end
   retain(id, now, ttl, false, more.hasList)
   local key = prefix .. 'x:' .. transition
   local isLast = redis.call('HINCRBY', key, 'open', -1) <= 0

@@ -224,8 +224,7 @@ local function tellPlatform(draft, workspace, event, since, now, more)
     .. toTime(since) .. '"' .. more .. '}'
   redis.call('HSET', prefix .. 'x:' .. transition, 'open', 1, 'ev', event, 'ws', workspace .. '${PLATFORM_OWNER}',
     'at', now, 'eps', '${PLATFORM}', 'body', body)
-  redis.call('HSET', prefix .. 'd:' .. id, 'x', transition, 'e', '${PLATFORM}', 's', 'pending', 'n', 0, 'at', now,
-    'due', now)
+  redis.call('HSET', prefix .. 'd:' .. id, 'x', transition, 'e', '${PLATFORM}', 's', 'pending', 'at', now)
   local log = prefix .. 'notices'
   redis.call('ZADD', log, now, id)
   redis.call('ZREMRANGEBYSCORE', log, '-inf', now - draft.logTtl)
@@ -308,8 +307,8 @@ end
 local function record(delivery, input, attempt, held, group)
   local endpoint = prefix .. 'e:' .. input.endpointId
   local now, verdict, first = input.now, input.verdict, input.first
-  local known = redis.call('HMGET', delivery, 's', 'n', 'x', 'owe', 'due', 'o', '${FIRST_ATTEMPT}')
-  local status, tries, transition, due = known[1], tonumber(known[2]), known[3], known[5]
+  local known = redis.call('HMGET', delivery, 's', 'n', 'x', 'owe', 'due', 'o', '${FIRST_ATTEMPT}', 'at', 'why')
+  local status, tries, transition, due = known[1], tonumber(known[2]) or 0, known[3], known[5]
   local redeliveries = tonumber(known[4]) or 0
   -- Erasing settles what is pending, so that this look is rare.
   if status and status ~= 'pending' and redis.call('HEXISTS', prefix .. 'x:' .. transition, 'erased') == 1 then
@@ -406,7 +405,7 @@ local function record(delivery, input, attempt, held, group)
     if not held and redeliveries == 0 then leaveQueue(groupOf(input.endpointId), input.id, now, input.groupLimit) end
     local orderedTo = known[6] and input.endpointId
     set('n', tries + 1)
-    local more = { fields = fields, hasList = hasList, owner = owner }
+    local more = { fields = fields, hasList = hasList, owner = owner, isClean = not (due or known[9]) }
     local line = settle(input.id, transition, finalStatus, reason, now, input.ttl, orderedTo, more)
     fields = {}
     if line then advance(line, now) end
@@ -416,8 +415,7 @@ local function record(delivery, input, attempt, held, group)
     -- It was in work while it was canceled: one try more, whatever came of it.
     if not isRepeated and not input.isRedelivery and tries == input.tries then set('n', tries + 1) end
     if verdict.kind == 'delivered' and status ~= 'delivered' then
-      local at = redis.call('HGET', delivery, 'at')
-      forgetEnded({ id = input.id, endpoint = input.endpointId, workspace = redis.call('HGET', prefix .. 'x:' .. transition, 'ws'), status = status, at = at })
+      forgetEnded({ id = input.id, endpoint = input.endpointId, workspace = redis.call('HGET', prefix .. 'x:' .. transition, 'ws'), status = status, at = known[8] })
       set('s', 'delivered')
       set('end', now)
       redis.call('HDEL', delivery, 'why')
@@ -453,7 +451,7 @@ local function record(delivery, input, attempt, held, group)
   end
   local breaker = trackGroups(input, group, held, not isRepeated and not isFormerUrl)
   if held and (redeliveries > 0 or status == 'pending') then
-    local score = redeliveries > 0 and URGENT + now or USUAL + (due or now)
+    local score = redeliveries > 0 and URGENT + now or USUAL + (due or known[8] or now)
     enqueue({ { groupOf(input.endpointId), input.id, score, workspace } }, now)
   end
   -- A removed receiver has no workspace any more, and gets no counters again. Callbacks (cb_) share those of theirs.

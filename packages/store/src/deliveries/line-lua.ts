@@ -18,7 +18,7 @@ local function firstInLine(prefix, line)
     local facts = redis.call('HMGET', prefix .. 'd:' .. id, 's', 'n', 'due', 'owe', 'e', 'from')
     if facts[1] == 'pending' then
       return id, {
-        isUntried = facts[2] == '0', due = tonumber(facts[3] or '') or 0, isOwed = facts[4] ~= false,
+        isUntried = (facts[2] or '0') == '0', due = tonumber(facts[3] or '') or 0, isOwed = facts[4] ~= false,
         endpoint = facts[5], isReplayed = facts[6] ~= false,
       }
     end

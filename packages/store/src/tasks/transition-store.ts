@@ -300,7 +300,7 @@ local function deliver(transition, now, findCallbackGroup)
     local record = prefix .. 'd:' .. id
     if status == 'pending' then
       pending = pending + 1
-      redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'n', 0, 'at', now, 'due', now)
+      redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'at', now)
       local score = timeout and joinLine(transition, id, endpoint, timeout, now) or USUAL + tonumber(common.now)
       entries[#entries + 1] = { group, id, score, transition.workspace }
     else

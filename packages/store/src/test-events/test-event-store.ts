@@ -111,7 +111,7 @@ end
 redis.call('HSET', KEYS[1], 'open', 1, 'ev', 'webhook.test', 'ws', ARGV[4], 'at', ARGV[5], 'eps', ARGV[3],
   'body', ARGV[6], 'b', size)
 if ARGV[10] then redis.call('HSET', KEYS[1], 'as', ARGV[10]) end
-redis.call('HSET', KEYS[2], 'x', ARGV[1], 'e', ARGV[3], 's', 'pending', 'n', 0, 'at', ARGV[5], 'due', ARGV[5])
+redis.call('HSET', KEYS[2], 'x', ARGV[1], 'e', ARGV[3], 's', 'pending', 'at', ARGV[5])
 appendToLog(KEYS[3], ARGV[7], { ARGV[5], ARGV[2] })
 enqueue({ { '${TEST_GROUP}', ARGV[2], URGENT + ARGV[5] } }, tonumber(ARGV[5]))
 writeAccounts()
