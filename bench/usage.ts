@@ -95,11 +95,12 @@ export async function readUsedBytes(redis: RedisClient): Promise<number> {
 
 function kindOf(name: string): string {
   const key = name.replace(/^\{[^}]*\}:/, '');
-  if (/^d:.*:a$/.test(key)) return "delivery's attempts (d:<id>:a)";
-  if (key.startsWith('d:')) return 'delivery (d:<id>)';
+  const [, kind = key] = /^[dx]:((?:dlv|trn)_.*)$/.exec(key) ?? []; // in a build before ids alone were names
+  if (/^dlv_.*:a$/.test(kind)) return "delivery's attempts (<id>:a)";
+  if (kind.startsWith('dlv_')) return 'delivery (dlv_…)';
   if (key.startsWith('q:')) return 'waiting in a group (q:<group>)';
   if (key.startsWith('g:')) return 'group (g:<group>)';
-  if (key.startsWith('x:')) return 'transition with its body (x:<id>)';
+  if (kind.startsWith('trn_')) return 'transition with its body (trn_…)';
   if (/^e:.*:log(:|$)/.test(key)) return "endpoint's log (e:<id>:log, and its segments)";
   if (/^t:.*:facts$/.test(key)) return "Task's facts (t:<id>:facts)";
   if (key.startsWith('o:')) return 'order of a Task (o:<endpoint>:<task>)';

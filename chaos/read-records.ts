@@ -32,10 +32,8 @@ export async function readRecords(redis: RedisClient, { shards }: Keyspace): Pro
 }
 
 async function readShard(redis: RedisClient, { prefix, queue }: ShardKeys) {
-  const names = await Promise.all(mastersOf(redis).map((master) => master.keys(`${prefix}d:dlv_*`)));
-  const ids = names.flatMap((keys) =>
-    keys.filter((key) => !key.endsWith(':a')).map((key) => key.slice(prefix.length + 2)),
-  );
+  const names = await Promise.all(mastersOf(redis).map((master) => master.keys(`${prefix}dlv_*`)));
+  const ids = names.flatMap((keys) => keys.filter((key) => !key.endsWith(':a')).map((key) => key.slice(prefix.length)));
   const groups = (await Promise.all(mastersOf(redis).map((master) => master.keys(`${prefix}q:*`)))).flat();
   const waiting = (await Promise.all(groups.map((key) => redis.zrange(key, 0, '-1')))).flat();
   const leased = (await redis.zrange(queue.leases, 0, '-1')).map((handle) => handle.split('|')[3] ?? '');
@@ -43,10 +41,7 @@ async function readShard(redis: RedisClient, { prefix, queue }: ShardKeys) {
   const records: DeliveryRecord[] = [];
   for (let first = 0; first < ids.length; first += CHUNK) {
     const chunk = ids.slice(first, first + CHUNK).map(async (id) => {
-      const [fields, list] = await Promise.all([
-        redis.hgetall(`${prefix}d:${id}`),
-        redis.lrange(`${prefix}d:${id}:a`, 0, -1),
-      ]);
+      const [fields, list] = await Promise.all([redis.hgetall(prefix + id), redis.lrange(`${prefix}${id}:a`, 0, -1)]);
       const first = readFirstAttempt(fields);
       const { e = '', x = '', s = '', n = '0', at = '', why, end } = fields;
       return {

@@ -229,7 +229,7 @@ async function runOn(stage: Stage, run: Run, say: (line: string) => void): Promi
 }
 
 /** Deliveries, transitions, and entries of logs. */
-const PATTERNS = ['d:*', 'x:*', 'e:*:log*', 'w:*:callbacks*', 'failed', 'failed:*'];
+const PATTERNS = ['dlv_*', 'trn_*', 'e:*:log*', 'w:*:callbacks*', 'failed', 'failed:*'];
 
 /** Keys of a shard that are left although everything has moved to the history, as sentences. */
 async function findUnmoved(redis: RedisClient, { prefix }: ShardKeys): Promise<string[]> {

@@ -25,7 +25,7 @@ for _, key in ipairs({ KEYS[1], KEYS[2], KEYS[1] .. ':messages', KEYS[1] .. ':de
 end
 for index = 5, #ARGV, 2 do
   local id, endpoint = ARGV[index], ARGV[index + 1]
-  redis.call('HSET', 'd:' .. id, 'x', transition, 'e', endpoint, 's', 'pending', 'n', 0, 'at', now, 'due', now)
+  redis.call('HSET', id, 'x', transition, 'e', endpoint, 's', 'pending', 'at', now)
   local log = 'e:' .. endpoint .. ':log'
   if redis.call('ZCARD', log) >= 63 then redis.call('RENAME', log, log .. ':' .. id) end
   redis.call('ZADD', log, now, id)
@@ -37,7 +37,7 @@ for index = 5, #ARGV, 2 do
   redis.call('ZADD', KEYS[7], 0, '0')
   redis.call('HSET', 'g:' .. endpoint, 'p', '1')
 end
-redis.call('HSET', 'x:' .. transition, 'open', 1, 'body', ARGV[4], 'ev', 'task.check_in', 'task', task, 'at', now)
+redis.call('HSET', transition, 'open', 1, 'body', ARGV[4], 'ev', 'task.check_in', 'task', task, 'at', now)
 redis.call('HINCRBY', KEYS[8], 'n', (#ARGV - 4) / 2)
 return 'accepted'
 `;

@@ -126,7 +126,7 @@ test.concurrent.each(SCENES)(
     const names = await connectionsAt(topology);
     expect(names.filter((name) => !/^herald-(api|worker)\b/.test(name))).toEqual([]);
     // A cluster's client has one for each server, and Sentinels don't list theirs here.
-    const ofApi = names.filter((name) => name === 'herald-api/3').length;
+    const ofApi = names.filter((name) => name === 'herald-api/4').length;
     expect(ofApi).toBeGreaterThan(0);
     expect(ofApi).toBeLessThanOrEqual(kind === 'cluster' ? topology.servers.length : 1);
     // What readiness says of the service is remembered for a moment.

@@ -140,11 +140,11 @@ test('what a worker of the release before was sending when it was killed is sent
   await herald.startApi();
   await herald.settled();
   expect(idsAt(receiver)).toEqual([emitted.to(registered), emitted.to(registered)]);
-  expect(await herald.redis.hgetall(GLOBAL_KEYS.shards)).toMatchObject({ count: '1', layout: '3' });
+  expect(await herald.redis.hgetall(GLOBAL_KEYS.shards)).toMatchObject({ count: '1', layout: '4' });
 });
 
 test('the release before does not start on the data of this one', async () => {
   await using herald = await start();
   await herald.startApi();
-  await expect(herald.startApi({}, previous)).rejects.toThrow('laid out by a newer version of Herald (layout 3');
+  await expect(herald.startApi({}, previous)).rejects.toThrow('laid out by a newer version of Herald (layout 4');
 });

@@ -240,7 +240,7 @@ describe('with a long schedule', () => {
     await deliveries.waitForAttempts(other, 2);
 
     for (const id of [delivered, pending]) {
-      await using gate = await startRedisGate({ port: herald.server.port, stopAt: `d:${id}`, withhold });
+      await using gate = await startRedisGate({ port: herald.server.port, stopAt: `}:${id}`, withhold });
       const victim = await herald.startApi({ REDIS_URL: gate.url });
       const killed = gate.stopped.then(() => victim.kill());
       const { key } = workspace;

@@ -110,7 +110,7 @@ export async function expectNothingLeft(redis: RedisClient, deadlineMs = 45_000)
     until: (left) => Object.values(left).every((count) => count === 0),
     deadlineMs,
   });
-  const records = (await listKeys(redis, `${prefix}d:dlv_*`)).filter((key) => !key.endsWith(':a'));
+  const records = (await listKeys(redis, `${prefix}dlv_*`)).filter((key) => !key.endsWith(':a'));
   const unfinished = [];
   for (const key of records) {
     const [status, owed] = await redis.hmget(key, 's', 'owe');
@@ -121,6 +121,6 @@ export async function expectNothingLeft(redis: RedisClient, deadlineMs = 45_000)
   const inWork = await Promise.all(groups.map(async (key) => Number(await redis.hget(key, 'n'))));
   expect(new Set(inWork)).toEqual(new Set([0]));
   expect(Number(await redis.hget(queue.settings, 'n'))).toBe(0);
-  const counts = await Promise.all((await listKeys(redis, `${prefix}x:trn_*`)).map((key) => redis.hget(key, 'open')));
+  const counts = await Promise.all((await listKeys(redis, `${prefix}trn_*`)).map((key) => redis.hget(key, 'open')));
   expect(new Set(counts)).toEqual(new Set(['0']));
 }

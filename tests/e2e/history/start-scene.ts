@@ -102,8 +102,8 @@ export async function startScene({ history: given, isApiGated = false, env: more
     /** Waits until nothing is left in Redis. */
     async waitUntilMoved(deadlineMs = 20_000): Promise<void> {
       await waitFor('all to have moved', async () => (await kept()) === 0, deadlineMs);
-      expect(await listKeys(herald.redis, '*}:d:*')).toEqual([]);
-      expect(await listKeys(herald.redis, '*}:x:*')).toEqual([]);
+      expect(await listKeys(herald.redis, '*}:dlv_*')).toEqual([]);
+      expect(await listKeys(herald.redis, '*}:trn_*')).toEqual([]);
     },
     /** Every delivery was sent once, and is in every list once. */
     async expectEachOnce(): Promise<void> {

@@ -201,7 +201,7 @@ test('on a full Redis a worker starts and sends, and receivers are disabled', as
 test('a lower RETENTION counts for what has settled before', async () => {
   const shorter = await herald.startWorker({ RETENTION: '1m' });
   await herald.waitForLog('retention.shortened', shorter);
-  const settled = await herald.redis.keys('{*}:d:*');
+  const settled = await herald.redis.keys('{*}:dlv_*');
   const lives = await Promise.all(settled.map((key) => herald.redis.pttl(key)));
   expect(lives.filter((ms) => ms <= 0 || ms > 60_000)).toEqual([]);
 }, 30_000);

@@ -25,7 +25,7 @@ const REFUSAL =
 
 test('the first process decides; API, worker and CLI with another SHARDS refuse with one sentence, and change nothing', async () => {
   await using herald = await startHerald({ workers: 0, env: { SECRETS_KEY } });
-  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 1, layout: 3 });
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 1, layout: 4 });
   const before = await dumpRedis(herald.redis);
   for (const app of ['api', 'worker'] as const) {
     expect(await runApp(app, envOf(herald, 4))).toEqual({ code: 1, stdout: '', stderr: REFUSAL });
@@ -52,7 +52,7 @@ test('nothing is resharded while a process lives; one that finds resharding unde
   expect(running.stderr).toMatch(
     /^Something works on this Redis: herald-api.* at .*\. Nothing was changed; stop every/,
   );
-  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 1, layout: 3 });
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 1, layout: 4 });
 
   const worker = runApp('worker', envOf(herald, 1));
   await waitFor('the worker to have started', () => herald.redis.zcard(GLOBAL_KEYS.workers), {
@@ -97,6 +97,6 @@ test('data of a release that recorded no number is judged by what lies where, an
   expect((await reshardTo(herald, 4, 1)).stderr).toContain('start one of this: it takes the data over');
   await (await herald.startApi({ SHARDS: '1' }, {})).stop();
   expect((await reshardTo(herald, 4, 1)).code).toBe(0);
-  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 4, layout: 3 });
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 4, layout: 4 });
   expect((await reshardTo(herald, 4, 4)).stdout).toBe('Nothing to reshard: the data is laid out for SHARDS=4.');
 });

@@ -27,7 +27,7 @@ export async function killResharding(herald: Herald, to: number, SHARDS: number)
     const record = await createShardRecordStore(herald.redis).read();
     if (record.movingTo !== undefined || tries === TRIES) {
       // Or it came too late each time, and proves nothing.
-      expect(record).toEqual({ count: SHARDS, movingTo: to, layout: 3 });
+      expect(record).toEqual({ count: SHARDS, movingTo: to, layout: 4 });
       return;
     }
     expect(await reshardTo(herald, SHARDS, to)).toMatchObject({ code: 0 });

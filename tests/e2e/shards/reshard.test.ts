@@ -140,7 +140,7 @@ test('a service that is resharded in the middle of everything, by a command that
   await waitUntilSettled(herald.redis, 60_000, 2);
   expectAll();
   expect((await deliveries.list(registered.good)).deliveries.length).toBeGreaterThan(20);
-  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 2, layout: 3 });
+  expect(await createShardRecordStore(herald.redis).read()).toEqual({ count: 2, layout: 4 });
 });
 
 test('on a Redis Cluster keys go from node to node: resharding that is killed and run again loses nothing', async () => {

@@ -29,9 +29,9 @@ async function purgeAll(now: number): Promise<number> {
 async function expectConsistent(): Promise<void> {
   const { redis, keys } = engine;
   const idsOf = async (pattern: string) =>
-    (await redis.keys(pattern)).filter((key) => !key.endsWith(':a')).map((key) => key.slice(key.indexOf(':') + 3));
+    (await redis.keys(pattern)).filter((key) => !key.endsWith(':a')).map((key) => key.slice(key.indexOf(':') + 1));
   const unsettled = new Map<string, number>();
-  for (const id of await idsOf(`${keys.prefix}d:*`)) {
+  for (const id of await idsOf(`${keys.prefix}dlv_*`)) {
     const { s, x = '', owe } = await redis.hgetall(keys.delivery(id));
     if (s === 'pending') unsettled.set(x, (unsettled.get(x) ?? 0) + 1);
     const lives = s === 'pending' || owe !== undefined;
@@ -41,7 +41,7 @@ async function expectConsistent(): Promise<void> {
     }
     expect({ id, isSeenTo: !lives || (await engine.leases.isQueued(id)) }).toEqual({ id, isSeenTo: true });
   }
-  for (const id of await idsOf(`${keys.prefix}x:*`)) {
+  for (const id of await idsOf(`${keys.prefix}trn_*`)) {
     const open = Number(await redis.hget(keys.transition(id), 'open'));
     expect({ id, open }).toEqual({ id, open: unsettled.get(id) ?? 0 });
     // A redelivery keeps a settled one's body until it is made.

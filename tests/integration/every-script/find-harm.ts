@@ -28,8 +28,8 @@ export async function findHarm(redis: RedisClient, hasHistory = false): Promise<
         harm.push(`${fact} is known, and has no transition`);
     }
   }
-  for (const key of await redis.keys(`${prefix}x:*`)) {
-    const id = key.slice(prefix.length + 2);
+  for (const key of await redis.keys(`${prefix}trn_*`)) {
+    const id = key.slice(prefix.length);
     const { eps, open } = await redis.hgetall(key);
     let pending = 0;
     for (const endpointId of eps?.split(',') ?? []) {
@@ -55,7 +55,7 @@ export async function findEndedFaults(redis: RedisClient, keys: ShardKeys): Prom
     for (const id of await redis.zrange(key, 0, '-1')) listed.set(id, [...(listed.get(id) ?? []), log]);
   }
   const faults: string[] = [];
-  for (const key of await redis.keys(`${keys.prefix}d:*`)) {
+  for (const key of await redis.keys(`${keys.prefix}dlv_*`)) {
     const name = readKeyName(key);
     if (name?.kind !== 'delivery') continue;
     const { x = '', e = '', s: status } = await redis.hgetall(key);
@@ -89,7 +89,7 @@ export async function findAccountFaults(redis: RedisClient, keys: ShardKeys): Pr
     const at = known ?? String(ends);
     if (ends > 0) account.leaving.set(at, (account.leaving.get(at) ?? 0) + bytes);
   };
-  for (const key of await redis.keys(`${prefix}x:*`)) {
+  for (const key of await redis.keys(`${prefix}trn_*`)) {
     const { ws, ev, eps = '', body = '', open, b } = await redis.hgetall(key);
     if (ws === undefined || ev === undefined || ws.endsWith(PLATFORM_OWNER)) continue;
     const bytes = Buffer.byteLength(body) + 400 + 600 * eps.split(',').length;

@@ -1,6 +1,7 @@
 import { deliveryIdOf, newTestTransitionId, transitionIdOfFact } from '@herald/core';
 import type { Redis } from 'ioredis';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
+import { writeAttempt } from '@herald/store/deliveries/attempt-record';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { dropDeliveries, raiseRetention, shortenRetention } from '@herald/store/bulk/drop-deliveries';
 import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
@@ -438,8 +439,8 @@ const tasks: readonly Scene[] = [
       await createTask(workspaceId, 'requires_action');
       // As a former version leaves it.
       await redis.del(keys.pending, keys.held, keys.leaving, keys.workspaceLeaving(workspaceId));
-      for (const key of await redis.keys(`${keys.prefix}[tx]:*`))
-        if ((await redis.type(key)) === 'hash' && key.split(':').length === 3) await redis.hdel(key, 'b', 'leaves');
+      for (const key of await redis.keys(`${keys.prefix}t[:r]*`))
+        if ((await redis.type(key)) === 'hash' && key.split(':').length < 4) await redis.hdel(key, 'b', 'leaves');
       return (process) => countRecords({ redis: process.redis, keyspace: KEYSPACE, now: () => now });
     },
   },
@@ -665,6 +666,16 @@ const start: readonly Scene[] = [
   {
     script: 'RENEW_LUA',
     arrange: () => Promise.resolve(async ({ redis }: ProcessStores) => (await takeUpgradeLease(redis))?.release()),
+  },
+  {
+    script: 'RENAME_RECORD_LUA',
+    isOfAMove: true,
+    async arrange({ fill, redis, keys }) {
+      const { ids } = await fill();
+      const former = `${keys.prefix}d:${ids[0]}:a`;
+      await redis.rpush(former, writeAttempt({ at: 1, durationMs: 1, status: 500 }));
+      return (process) => takeOverKey(process.redis, KEYSPACE.shards, former);
+    },
   },
   {
     script: 'TAKE_OVER_ENDPOINT_LUA',

@@ -70,7 +70,7 @@ test('a settled delivery has no expiry, moves when it is old enough, and leaves 
   await expect(stored()).resolves.toEqual(
     all.map((each) => ({ ...each, attempts: 1 })).sort((a, b) => ((a.id ?? '') < (b.id ?? '') ? -1 : 1)),
   );
-  for (const pattern of ['d:*', 'x:*', 'e:*:log*', 'failed*', 'settled']) {
+  for (const pattern of ['dlv_*', 'trn_*', 'e:*:log*', 'failed*', 'settled']) {
     await expect(keysOf(pattern)).resolves.toEqual([]);
   }
 });
@@ -121,7 +121,7 @@ test('all attempts move, the first from the record and the others from their lis
       `{"at":${START + 10},"durationMs":2,"status":204}`,
     ].join(',')}]`,
   });
-  await expect(keysOf('d:*')).resolves.toEqual([]);
+  await expect(keysOf('dlv_*')).resolves.toEqual([]);
 });
 
 test('a transition stays until the last of its deliveries has left', async () => {
@@ -132,7 +132,7 @@ test('a transition stays until the last of its deliveries has left', async () =>
   await expect(engine.load(second)).resolves.toMatchObject({ delivery: { status: 'pending' } });
   await engine.settle(second, START, 'delivered');
   await expect(move()).resolves.toBe(1);
-  await expect(keysOf('x:*')).resolves.toEqual([]);
+  await expect(keysOf('trn_*')).resolves.toEqual([]);
 });
 
 describe('a worker dies', () => {
@@ -162,7 +162,7 @@ describe('a worker dies', () => {
     await expect(stored()).resolves.toHaveLength(written);
     await move();
     await expect(stored()).resolves.toHaveLength(3);
-    await expect(keysOf('d:*')).resolves.toEqual([]);
+    await expect(keysOf('dlv_*')).resolves.toEqual([]);
   });
 });
 
@@ -178,7 +178,7 @@ test('PostgreSQL dies in the middle of a batch: Redis keeps all of it, and it mo
     },
   };
   await expect(move({ moves: killed })).rejects.toThrow(/./);
-  await expect(keysOf('d:*')).resolves.not.toEqual([]);
+  await expect(keysOf('dlv_*')).resolves.not.toEqual([]);
   await history.postgres.restart();
   await expect(move()).resolves.toBe(3);
   await expect(stored()).resolves.toHaveLength(3);
@@ -201,7 +201,7 @@ test('what is redelivered while it moves stays in Redis, and moves again with it
   await engine.record(id, { now: START + 4_000 });
   await expect(move()).resolves.toBe(1);
   await expect(stored()).resolves.toContainEqual({ id, status: 'delivered', attempts: 2 });
-  await expect(keysOf('x:*')).resolves.toEqual([]);
+  await expect(keysOf('trn_*')).resolves.toEqual([]);
 });
 
 test('a mover that was paused writes over nothing that changed later', async () => {
@@ -302,7 +302,7 @@ test('a row that PostgreSQL refuses is named and put aside, and holds up no othe
     await history.pool.query(drop);
   }
   expect(damaged).toEqual([refused]);
-  await expect(keysOf('d:*')).resolves.toHaveLength(1);
+  await expect(keysOf('dlv_*')).resolves.toHaveLength(1);
   await expect(move()).resolves.toBe(0);
   await expect(readSettledBacklog(engine.redis, engine.keys)).resolves.toEqual({ count: 1, aside: 1 });
   await expect(move({ now: () => START + 4 * HOUR_MS })).resolves.toBe(1);
@@ -368,7 +368,7 @@ test('with HISTORY_BODIES=false neither bodies nor answers go there', async () =
 test('without a history again, what waits for one expires', async () => {
   const { ids } = await settleMany(2);
   await expect(engine.worker.moves.expire(RETENTION_MS, 10)).resolves.toBe(2);
-  for (const key of [...ids.map(engine.keys.delivery), ...(await keysOf('x:*'))]) {
+  for (const key of [...ids.map(engine.keys.delivery), ...(await keysOf('trn_*'))]) {
     const name = key.slice(key.indexOf('{'));
     await expect(engine.redis.pttl(name)).resolves.toBeGreaterThan(RETENTION_MS - HOUR_MS);
   }

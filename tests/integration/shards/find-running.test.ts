@@ -39,7 +39,7 @@ test('the sign of a process that was killed is watched until it can no longer be
 test('a process that shows itself meanwhile is alive, whatever its clock says', async () => {
   await using running = await start((presence) => void presence.show('api', 'new'));
   await running.presence.show('worker', 'slow');
-  expect(await running.find()).toEqual(['api:3:new']);
+  expect(await running.find()).toEqual(['api:4:new']);
 });
 
 test('others that reshard are seen by their connections', async () => {

@@ -72,7 +72,7 @@ export async function readLayout(redis: RedisClient): Promise<Layout> {
       const ids = name.endsWith(':segments')
         ? []
         : (JSON.parse(value) as string[]).filter((_, index) => index % 2 === 0);
-      const present = ids.filter((id) => dump.has(`${name.slice(0, name.indexOf(':') + 1)}d:${id}`));
+      const present = ids.filter((id) => dump.has(`${name.slice(0, name.indexOf(':') + 1)}${id}`));
       if (present.length > 0) members.set(key.id, [...(members.get(key.id) ?? []), ...present]);
       continue;
     }

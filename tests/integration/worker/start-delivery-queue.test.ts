@@ -20,7 +20,7 @@ ${ENQUEUE_LUA}
 local entries = {}
 for index = 4, #ARGV do
   entries[#entries + 1] = { 'dst', ARGV[index], ARGV[3] }
-  redis.call('HSET', prefix .. 'd:' .. ARGV[index], 's', 'pending')
+  redis.call('HSET', prefix .. ARGV[index], 's', 'pending')
 end
 enqueue(entries, tonumber(ARGV[2]))
 `;

@@ -11,7 +11,7 @@ import type {
 } from '@bull-board/api/typings/app';
 import { ExpressAdapter } from '@bull-board/express';
 import type { ApiConfig } from '@herald/config/api-config';
-import { deliveryIdOf, NotFoundError, plainText, TransitionIdText } from '@herald/core';
+import { deliveryIdOf, NotFoundError, plainText, DeliveryIdText, TransitionIdText } from '@herald/core';
 import type { BoardJob, BoardJobs } from '@herald/queue';
 import { createBoardQueue } from '@herald/queue/board/create-board-queue';
 import type { Resources } from '@herald/runtime/lifecycle';
@@ -207,7 +207,9 @@ type DeliveryJobsDeps = {
 /** The deliveries of one shard, as the jobs of a board. */
 function createDeliveryJobs({ redis, config, redeliver, audit, now }: DeliveryJobsDeps, keys: ShardKeys): BoardJobs {
   const failed = createFailedView({ redis, keyspace: { shards: [keys] }, keepMs: config.retentionMs });
-  const describe = (id: string) => describeDelivery(redis, keys, id);
+  // Whoever asks may name anything, and other keys of the shard have names of other kinds.
+  const isId = (id: string) => DeliveryIdText.safeParse(id).success;
+  const describe = async (id: string) => (isId(id) ? await describeDelivery(redis, keys, id) : undefined);
   const sendNow = async (id: string) => {
     const description = await describe(id);
     if (!description) throw new NotFoundError('delivery', id);
@@ -224,7 +226,7 @@ function createDeliveryJobs({ redis, config, redeliver, audit, now }: DeliveryJo
       const description = await describe(own);
       return description && { ...toBoardJob(description), id: own };
     },
-    readLogs: async (id) => (await readAttempts(redis, keys, id)).map(toLogLine),
+    readLogs: async (id) => (isId(id) ? await readAttempts(redis, keys, id) : []).map(toLogLine),
     retry: sendNow,
     promote: sendNow,
     failed: {

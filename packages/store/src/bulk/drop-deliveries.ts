@@ -52,7 +52,7 @@ if tenant and (filter.workspace or tenant) ~= tenant then return { '', 0, 0 } en
 local isKnown = tenant and not (filter.event or filter.task or filter.before)
 local function isMeant(endpoint, transition)
   if isKnown then return (filter.receiver or endpoint) == endpoint end
-  local facts = redis.call('HMGET', prefix .. 'x:' .. transition, 'ws', 'ev', 'task', 'at')
+  local facts = redis.call('HMGET', prefix .. transition, 'ws', 'ev', 'task', 'at')
   local isOurs = facts[1] and string.sub(facts[1], -${PLATFORM_OWNER.length}) ~= '${PLATFORM_OWNER}'
   return isOurs and (filter.workspace or facts[1]) == facts[1] and (filter.receiver or endpoint) == endpoint
     and (filter.event or facts[2]) == facts[2] and (filter.task or facts[3]) == facts[3]
@@ -64,7 +64,7 @@ local cursor = scan[1] ~= '0' and scan[1] or ''
 for index = 1, #scan[2], 2 do
   local _, group, id = nil, ARGV[6], scan[2][index]
   if not ofGroup then _, group, id = readHandle(id) end
-  local known = redis.call('HMGET', prefix .. 'd:' .. id, 's', 'e', 'x', 'o')
+  local known = redis.call('HMGET', prefix .. id, 's', 'e', 'x', 'o')
   if known[1] == 'pending' and isMeant(known[2], known[3]) then
     meant[#meant + 1] = { id = id, group = group, handle = scan[2][index], endpoint = known[2], transition = known[3], place = known[4] }
   end
@@ -79,7 +79,7 @@ for index, each in ipairs(meant) do ids[index] = each.id end
 if ofGroup then dequeue(ARGV[6], ids, now) end
 for _, each in ipairs(meant) do
   if not ofGroup and endLease(each.handle) then settleGroup(each.group, now, nil, { freed = 1 }) end
-  redis.call('HDEL', prefix .. 'd:' .. each.id, 'owe')
+  redis.call('HDEL', prefix .. each.id, 'owe')
   local line = settle(each.id, each.transition, 'canceled', 'canceled_by_operator', ARGV[2], ARGV[3], each.place and each.endpoint)
   if line then lines[line] = true end
 end
@@ -134,7 +134,7 @@ end
 if mode == 'purge' and done > 0 then
   local isLast = true
   for id in string.gmatch(ARGV[7], '[^,]+') do
-    if redis.call('EXISTS', prefix .. 'd:' .. id) == 1 then isLast = false break end
+    if redis.call('EXISTS', prefix .. id) == 1 then isLast = false break end
   end
   if isLast then
     leaveAt(KEYS[1], nil)
@@ -338,7 +338,7 @@ async function walkTransitions(
   { redis, keyspace, onProgress }: DropDeps,
   use: (keys: ShardKeys, id: TransitionId) => Promise<void>,
 ): Promise<void> {
-  for await (const { names, looked, total } of walkKeys(redis, '{*}:x:*')) {
+  for await (const { names, looked, total } of walkKeys(redis, '{*}:trn_*')) {
     const found = names.flatMap((name) => {
       const key = readKeyName(name);
       const keys = key?.kind === 'transition' ? keyspace.shards[key.shard] : undefined;

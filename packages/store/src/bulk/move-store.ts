@@ -131,7 +131,7 @@ end
 local deliveries, transitions, known, gone = {}, {}, {}, {}
 local function readTransition(id)
   if known[id] == nil then
-    local fields = redis.call('HMGET', prefix .. 'x:' .. id, ${quote(MOVED_TRANSITION_FIELDS)})
+    local fields = redis.call('HMGET', prefix .. id, ${quote(MOVED_TRANSITION_FIELDS)})
     known[id] = fields[1] and true or false
     if fields[1] then transitions[#transitions + 1] = { id, fields } end
   end
@@ -139,13 +139,13 @@ local function readTransition(id)
 end
 for index = 1, #rows, 2 do
   local id, score = rows[index], rows[index + 1]
-  local record = prefix .. 'd:' .. id
+  local record = prefix .. id
   local fields = redis.call('HMGET', record, ${quote(MOVED_DELIVERY_FIELDS)})
   if not fields[3] or fields[3] == 'pending' or fields[4] then
     gone[#gone + 1] = id
   elseif fields[1] == '${PLATFORM}' or not readTransition(fields[2]) then
     for _, key in ipairs({ record, record .. ':a' }) do redis.call('PEXPIRE', key, ARGV[6]) end
-    leaveAt(prefix .. 'x:' .. fields[2], timeToLeave(ARGV[9], ARGV[6]))
+    leaveAt(prefix .. fields[2], timeToLeave(ARGV[9], ARGV[6]))
     gone[#gone + 1] = id
   else
     deliveries[#deliveries + 1] = { id, score, fields, redis.call('LRANGE', record .. ':a', 0, -1) }
@@ -241,12 +241,12 @@ ${ENDED_LUA}
 ${ACCOUNT_LUA}
 for _, delivery in ipairs(cjson.decode(ARGV[2])) do
   local id, score, attempts, endpoint, workspace, transition, erased = unpack(delivery)
-  local record = prefix .. 'd:' .. id
+  local record = prefix .. id
   local known = redis.call('HMGET', record, 's', 'owe', 'at')
   local isSame = known[1] and known[1] ~= 'pending' and not known[2]
     and redis.call('ZSCORE', KEYS[1], id) == score
     and countLogged(record) == attempts
-    and (redis.call('HGET', prefix .. 'x:' .. transition, 'erased') or '') == erased
+    and (redis.call('HGET', prefix .. transition, 'erased') or '') == erased
   if isSame then
     redis.call('DEL', record, record .. ':a')
     removeFromLog(prefix .. 'e:' .. endpoint .. ':log', known[3], id)
@@ -261,9 +261,9 @@ for _, delivery in ipairs(cjson.decode(ARGV[2])) do
   end
 end
 for _, each in ipairs(cjson.decode(ARGV[3])) do
-  local key, longest = prefix .. 'x:' .. each[1], 0
+  local key, longest = prefix .. each[1], 0
   for _, id in ipairs(each[2]) do
-    local ttl = redis.call('PTTL', prefix .. 'd:' .. id)
+    local ttl = redis.call('PTTL', prefix .. id)
     -- -1: it is here and doesn't expire. Another expires: it was settled without a history.
     if ttl == -1 then longest = nil break end
     longest = math.max(longest, ttl)
@@ -291,12 +291,12 @@ local prefix = ARGV[1]
 ${ACCOUNT_LUA}
 local rows = redis.call('ZPOPMIN', KEYS[1], ARGV[3])
 for index = 1, #rows, 2 do
-  local record = prefix .. 'd:' .. rows[index]
+  local record = prefix .. rows[index]
   local known = redis.call('HMGET', record, 's', 'owe', 'x')
   if known[1] and known[1] ~= 'pending' and not known[2] then
     redis.call('PEXPIRE', record, ARGV[2])
     redis.call('PEXPIRE', record .. ':a', ARGV[2])
-    local key = prefix .. 'x:' .. known[3]
+    local key = prefix .. known[3]
     if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then leaveAt(key, timeToLeave(ARGV[4], ARGV[2])) end
   end
 end

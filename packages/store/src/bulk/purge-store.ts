@@ -43,18 +43,18 @@ dequeue(group, ids, now)
 if not isDone then redis.call('ZADD', KEYS[2], 'XX', ARGV[5], id) end
 local ended, lines, reason = {}, {}, on and 'receiver_disabled' or 'receiver_removed'
 for _, each in ipairs(ids) do
-  local record = prefix .. 'd:' .. each
+  local record = prefix .. each
   local facts = redis.call('HMGET', record, 's', 'owe', 'x', 'o')
   if facts[2] then redis.call('HDEL', record, 'owe') end
   if facts[1] == 'pending' then
-    local event = redis.call('HGET', prefix .. 'x:' .. facts[3], 'ev') or ''
+    local event = redis.call('HGET', prefix .. facts[3], 'ev') or ''
     local line = settle(each, facts[3], 'canceled', reason, ARGV[2], ARGV[3], facts[4] and id)
     if line then lines[line] = true end
     ended[#ended + 1] = { each, event, reason }
   elseif facts[2] then
     -- The redelivery kept it from expiring.
     retain(each, ARGV[2], ARGV[3], true)
-    local transition = prefix .. 'x:' .. facts[3]
+    local transition = prefix .. facts[3]
     if (tonumber(redis.call('HGET', transition, 'open')) or 0) <= 0 then retainTransition(transition, now, ARGV[3], true) end
   end
 end

@@ -178,7 +178,7 @@ local function createReplayOrder(endpoint, timeout, now)
       joined[line] = {}
     end
     redis.call('ZADD', line, place, id)
-    redis.call('HSET', prefix .. 'd:' .. id, 'o', place)
+    redis.call('HSET', prefix .. id, 'o', place)
     table.insert(joined[line], id)
   end
 
@@ -188,10 +188,10 @@ local function createReplayOrder(endpoint, timeout, now)
       local first, before = redis.call('ZRANGE', line, 0, 0)[1], former[line]
       for _, id in ipairs(ids) do
         dueAt[id] = id == first and now or now + timeout
-        redis.call('HSET', prefix .. 'd:' .. id, 'due', dueAt[id])
+        redis.call('HSET', prefix .. id, 'due', dueAt[id])
       end
       if before and before.id ~= first and before.known.isUntried and not before.known.isOwed and isWaiting(groupOf(endpoint), before.id) then
-        redis.call('HSET', prefix .. 'd:' .. before.id, 'due', now + timeout)
+        redis.call('HSET', prefix .. before.id, 'due', now + timeout)
         local class = before.known.isReplayed and BACKGROUND or USUAL
         moveWaiting(before.id, endpoint, class + now + timeout, now)
       end
@@ -278,7 +278,7 @@ if given then
   if (replay.lastAt or '') ~= given.lastAt or (replay.lastId or '') ~= given.lastId then return { 'wait', 0 } end
   for _, entry in ipairs(given.entries) do
     -- It has left Redis since it was looked at: history has it now.
-    local isPresent = redis.call('EXISTS', prefix .. 'd:' .. entry.id) == 1
+    local isPresent = redis.call('EXISTS', prefix .. entry.id) == 1
     if not isPresent and not entry.isGone and not entry.past then return { 'wait', 0 } end
     entry.isPast = not isPresent
   end
@@ -305,8 +305,8 @@ local function isFirst() return replayed == 0 and tonumber(replay.replayed) == 0
 
 local function isReplayed(id, facts)
   if not facts[1] or not string.find(',' .. replay.statuses .. ',', ',' .. facts[1] .. ',', 1, true) then return false end
-  local about = redis.call('HMGET', prefix .. 'x:' .. facts[2], 'ev', 'task')
-  if redis.call('HEXISTS', prefix .. 'x:' .. facts[2], 'body') == 0 or about[1] == 'webhook.test' then return false end
+  local about = redis.call('HMGET', prefix .. facts[2], 'ev', 'task')
+  if redis.call('HEXISTS', prefix .. facts[2], 'body') == 0 or about[1] == 'webhook.test' then return false end
   if replay.ev and replay.ev ~= about[1] then return false end
   -- One that is pending has its attempt now, unless it has one already, or is not the first in its line. What is due goes
   -- by itself; but while the endpoint is held, the first of all is tried at once, since its success lets all go.
@@ -316,16 +316,16 @@ local function isReplayed(id, facts)
     local isDue = (tonumber(facts[5] or '') or 0) <= tonumber(now)
     if facts[4] or waits or (isDue and not (isHeld and isFirst())) then return false end
   end
-  return hasResult(prefix .. 'd:' .. id)
+  return hasResult(prefix .. id)
 end
 
 for _, entry in ipairs(found) do
-  local id, record = entry.id, prefix .. 'd:' .. entry.id
+  local id, record = entry.id, prefix .. entry.id
   local past, body = entry.isPast and entry.past, ARGV[entry.body or 0] or ''
   local facts, bytes = redis.call('HMGET', record, 's', 'x', 'o', 'owe', 'due'), 0
   local wanted = past or isReplayed(id, facts)
   local isPending = wanted and facts[1] == 'pending'
-  if past and redis.call('HEXISTS', prefix .. 'x:' .. past.transition, 'ev') == 0 then
+  if past and redis.call('HEXISTS', prefix .. past.transition, 'ev') == 0 then
     bytes = sizeOfTransition(#body, past.deliveries)
   end
   full = wanted and not isPending and findNoRoom(replay.ws, added + 1, restored + bytes, limits, now)
@@ -345,11 +345,11 @@ for _, entry in ipairs(found) do
     if not isPending then
       added = added + 1
       for _, key in ipairs({ record, record .. ':a' }) do redis.call('PERSIST', key) end
-      leaveAt(prefix .. 'x:' .. facts[2], nil)
+      leaveAt(prefix .. facts[2], nil)
     end
     if not isPending or isWaiting(group, id) then owedEntries[#owedEntries + 1] = { group, id, class + now, replay.ws } end
   elseif wanted then
-    local transition = prefix .. 'x:' .. facts[2]
+    local transition = prefix .. facts[2]
     replayed, added = replayed + 1, added + 1
     -- One that is owed and doesn't wait is in work: it is enqueued when its attempt is recorded.
     if not facts[4] or isWaiting(group, id) then replayedIds[#replayedIds + 1] = id end

@@ -35,7 +35,7 @@ ${ENDED_LUA}
 local entries = {}
 local function noteIfEnded(id, record, transition, endpoint, status, at)
   local entry = { id = id, endpoint = endpoint, status = status, at = at }
-  entry.workspace = redis.call('HGET', prefix .. 'x:' .. transition, 'ws')
+  entry.workspace = redis.call('HGET', prefix .. transition, 'ws')
   local log = endedLog(endpoint, entry.workspace, status)
   if not log then return end
   forgetEnded(entry)
@@ -51,7 +51,7 @@ for index, key in ipairs(KEYS) do
   local isOwed = (tonumber(owed or '') or 0) > 0
   if endpoint and at then noteIfEnded(id, key, transition, endpoint, status, at) end
   if endpoint and (isOwed or status == 'pending') then
-    local isTest = not isOwed and redis.call('HGET', prefix .. 'x:' .. transition, 'ev') == 'webhook.test'
+    local isTest = not isOwed and redis.call('HGET', prefix .. transition, 'ev') == 'webhook.test'
     local group = isTest and '${TEST_GROUP}' or groupOf(endpoint)
     if not isWaiting(group, id) then
       -- A test event is sent at once or never: a worker that finds it claimed cancels it.
@@ -85,7 +85,7 @@ const Reply = z.tuple([z.number(), z.string()]);
 export async function enqueuePending(deps: EnqueuePendingDeps): Promise<number> {
   const { redis, keyspace, onProgress } = deps;
   let enqueued = 0;
-  for await (const { names, looked, total } of walkKeys(redis, '{*}:d:*')) {
+  for await (const { names, looked, total } of walkKeys(redis, '{*}:dlv_*')) {
     const deliveries = names.flatMap((name) => readKeyName(name) ?? []).filter(({ kind }) => kind === 'delivery');
     const counts = await Promise.all(
       keyspace.shards.map((keys, index) => {

@@ -196,8 +196,8 @@ export type ShardCounts = {
 const SAMPLE = 500;
 /** At most so many steps on each master. */
 const STEPS = 100;
-/** An endpoint or a transition, both of which name their workspace. */
-const OWNED = /^\{([^}]*)\}:[ex]:[^:]+$/;
+/** An endpoint or a transition, both of which name their workspace. `x:` began a transition until layout 3. */
+const OWNED = /^\{([^}]*)\}:(?:[ex]:|trn_)[^:]+$/;
 
 /** Finds them by a sample of the data. Reads only. */
 export async function findShardCounts(redis: RedisClient): Promise<ShardCounts> {
@@ -215,7 +215,7 @@ export async function findShardCounts(redis: RedisClient): Promise<ShardCounts> 
 async function samplePlaces(redis: Redis) {
   const places: { workspaceId: string; shard: number }[] = [];
   let steps = 0;
-  for await (const names of scanKeys(redis, '{*}:[ex]:*')) {
+  for await (const names of scanKeys(redis, '{*}:[ext][:r]*')) {
     const owned = names.map((name) => ({ name, shard: SHARD_TAGS.indexOf(OWNED.exec(name)?.[1] ?? '') }));
     await Promise.all(
       owned.map(async ({ name, shard }) => {

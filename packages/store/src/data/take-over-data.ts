@@ -22,6 +22,8 @@ const LEASE_MS = 10_000;
 const RENEWED_EVERY_MS = 2_500;
 /** In layout 2, a receiver with a rate stood in `lanes` with a bucket of tokens `m:`. */
 const FORMER_KEY = /^\{[^}]*\}:(?:m:.+|lanes)$/s;
+/** Until layout 3, the name of a delivery or a transition: what stands before and behind the letter that has gone. */
+const FORMER_RECORD = /^(\{[^}]*\}:)(?:d:(?=dlv_)|x:(?=trn_))(.+)$/s;
 
 type TakeOverDataDeps = {
   readonly redis: RedisClient;
@@ -65,7 +67,8 @@ function isLeft({ layout, upgradingTo }: ShardRecord): boolean {
 }
 
 /**
- * In layout 2, a group was a workspace and an origin. Gives each receiver what was known of its origin, forgets where
+ * Gives deliveries and transitions their names. In layout 2, a group was a workspace and an origin: gives each receiver
+ * what was known of its origin, forgets where
  * deliveries stand in the queue, and enqueues each that has something to do. The record says so meanwhile, and no
  * process starts but to go on. Each step may be repeated, so another run completes a killed one. Nothing waits for
  * replicas: what is lost with a master is taken over again.
@@ -104,6 +107,13 @@ function refuseFormer(running: readonly string[]): void {
   );
 }
 
+const RENAME_RECORD_LUA = /* lua */ `
+-- Give a delivery, its attempts or a transition its name. May run twice.
+-- KEYS[1] former name   KEYS[2] name
+-- Returns nothing.
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('RENAME', KEYS[1], KEYS[2]) end
+`;
+
 const TAKE_OVER_ENDPOINT_LUA = /* lua */ `
 -- Give a receiver a group of its own, which knows of it what was known of its origin. May run twice.
 -- KEYS[1] endpoint (hash)
@@ -122,6 +132,8 @@ if string.sub(ARGV[2], 1, 2) == 'wh' then inherit(ARGV[2], origin) end
 
 export async function takeOverKey(redis: RedisClient, shards: readonly ShardKeys[], name: string): Promise<void> {
   if (FORMER_KEY.test(name)) await redis.unlink(name);
+  const [, prefix = '', id] = FORMER_RECORD.exec(name) ?? [];
+  if (id !== undefined) await defineScript(redis, RENAME_RECORD_LUA)([name, prefix + id], []);
   const key = readKeyName(name);
   if (!key) return;
   const keys = shards[key.shard];

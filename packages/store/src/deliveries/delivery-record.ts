@@ -181,7 +181,7 @@ local function retain(id, now, ttl, isFirst, hasList)
     redis.call('ZADD', prefix .. 'settled', now, id)
     return
   end
-  local record = prefix .. 'd:' .. id
+  local record = prefix .. id
   for _, key in ipairs({ record, hasList ~= false and record .. ':a' or nil }) do
     if isFirst then redis.call('PEXPIRE', key, ttl, 'NX') else redis.call('PEXPIRE', key, ttl) end
   end

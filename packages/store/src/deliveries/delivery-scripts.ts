@@ -29,15 +29,15 @@ local function replyOnce(key, ...)
 end
 
 local function load(prefix, id)
-  local delivery = redis.call('HMGET', prefix .. 'd:' .. id, ${quote(DELIVERY_FIELDS)})
+  local delivery = redis.call('HMGET', prefix .. id, ${quote(DELIVERY_FIELDS)})
   if not delivery[3] then return {} end
   local place, isReleased = delivery[${DELIVERY_FIELDS.indexOf('o') + 1}], delivery[${DELIVERY_FIELDS.indexOf('rel') + 1}]
   if place and not isReleased and delivery[3] == 'pending' then
-    local task = redis.call('HGET', prefix .. 'x:' .. delivery[2], 'task')
+    local task = redis.call('HGET', prefix .. delivery[2], 'task')
     local first = task and firstInLine(prefix, lineOf(prefix, delivery[1], task))
     if first and first ~= id then delivery[${DELIVERY_FIELDS.indexOf('rel') + 1}] = '1' end
   end
-  local transition = replyOnce(prefix .. 'x:' .. delivery[2], ${quote(TRANSITION_FIELDS)})
+  local transition = replyOnce(prefix .. delivery[2], ${quote(TRANSITION_FIELDS)})
   return { delivery, transition, replyOnce(prefix .. 'e:' .. delivery[1], ${quote(ENDPOINT_FIELDS)}) }
 end
 `;
@@ -56,7 +56,7 @@ end
 const DUE_AGAIN_LUA = /* lua */ `
 -- Returns its score, or nil when nothing is left to do. Needs GROUP_LUA.
 local function dueAgain(prefix, id, now)
-  local facts = redis.call('HMGET', prefix .. 'd:' .. id, 's', 'owe', 'due', 'at')
+  local facts = redis.call('HMGET', prefix .. id, 's', 'owe', 'due', 'at')
   if facts[2] then return URGENT + now end
   if facts[1] ~= 'pending' then return nil end
   return USUAL + (facts[3] or facts[4] or 0)
@@ -98,7 +98,7 @@ ${ENDED_LUA}
 -- Returns the line that an ordered one leaves, for the caller to advance.
 local function settle(id, transition, status, reason, now, ttl, orderedTo, more)
   more = more or {}
-  local record, fields = prefix .. 'd:' .. id, more.fields or {}
+  local record, fields = prefix .. id, more.fields or {}
   local size = #fields
   fields[size + 1], fields[size + 2], fields[size + 3], fields[size + 4] = 's', status, 'end', now
   if reason ~= '' then fields[size + 5], fields[size + 6] = 'why', reason end
@@ -107,7 +107,7 @@ local function settle(id, transition, status, reason, now, ttl, orderedTo, more)
     if reason == '' then redis.call('HDEL', record, 'due', 'why') else redis.call('HDEL', record, 'due') end
   end
   retain(id, now, ttl, false, more.hasList)
-  local key = prefix .. 'x:' .. transition
+  local key = prefix .. transition
   local isLast = redis.call('HINCRBY', key, 'open', -1) <= 0
   local known = {}
   if isLast or status ~= 'delivered' or orderedTo or not more.owner then
@@ -164,7 +164,7 @@ else
   leaveQueue(groupOf(known[4]), ARGV[2], now)
 end
 writeSlots()
-local key = prefix .. 'x:' .. transition
+local key = prefix .. transition
 if status ~= 'pending' then
   retain(ARGV[2], ARGV[4], ARGV[5], true)
   if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then retainTransition(key, ARGV[4], ARGV[5], true) end

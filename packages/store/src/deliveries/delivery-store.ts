@@ -222,9 +222,9 @@ local function tellPlatform(draft, workspace, event, since, now, more)
   local id, transition = draft.deliveryId, draft.transitionId
   local body = '{"id":"' .. transition .. '","event":"' .. event .. '",' .. draft.fields .. ',"since":"'
     .. toTime(since) .. '"' .. more .. '}'
-  redis.call('HSET', prefix .. 'x:' .. transition, 'open', 1, 'ev', event, 'ws', workspace .. '${PLATFORM_OWNER}',
+  redis.call('HSET', prefix .. transition, 'open', 1, 'ev', event, 'ws', workspace .. '${PLATFORM_OWNER}',
     'at', now, 'eps', '${PLATFORM}', 'body', body)
-  redis.call('HSET', prefix .. 'd:' .. id, 'x', transition, 'e', '${PLATFORM}', 's', 'pending', 'at', now)
+  redis.call('HSET', prefix .. id, 'x', transition, 'e', '${PLATFORM}', 's', 'pending', 'at', now)
   local log = prefix .. 'notices'
   redis.call('ZADD', log, now, id)
   redis.call('ZREMRANGEBYSCORE', log, '-inf', now - draft.logTtl)
@@ -311,7 +311,7 @@ local function record(delivery, input, attempt, held, group)
   local status, tries, transition, due = known[1], tonumber(known[2]) or 0, known[3], known[5]
   local redeliveries = tonumber(known[4]) or 0
   -- Erasing settles what is pending, so that this look is rare.
-  if status and status ~= 'pending' and redis.call('HEXISTS', prefix .. 'x:' .. transition, 'erased') == 1 then
+  if status and status ~= 'pending' and redis.call('HEXISTS', prefix .. transition, 'erased') == 1 then
     attempt, first = withoutContent(attempt), factsOf(first)
   end
   -- The lease ends with the record: while it is held, nothing of this attempt was written. The whole log counts:
@@ -415,7 +415,7 @@ local function record(delivery, input, attempt, held, group)
     -- It was in work while it was canceled: one try more, whatever came of it.
     if not isRepeated and not input.isRedelivery and tries == input.tries then set('n', tries + 1) end
     if verdict.kind == 'delivered' and status ~= 'delivered' then
-      forgetEnded({ id = input.id, endpoint = input.endpointId, workspace = redis.call('HGET', prefix .. 'x:' .. transition, 'ws'), status = status, at = known[8] })
+      forgetEnded({ id = input.id, endpoint = input.endpointId, workspace = redis.call('HGET', prefix .. transition, 'ws'), status = status, at = known[8] })
       set('s', 'delivered')
       set('end', now)
       redis.call('HDEL', delivery, 'why')
@@ -424,7 +424,7 @@ local function record(delivery, input, attempt, held, group)
     elseif not input.isRedelivery then
       reply = 'superseded'
     end
-    local key = prefix .. 'x:' .. transition
+    local key = prefix .. transition
     retain(input.id, now, input.ttl)
     if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then retainTransition(key, now, input.ttl) end
   elseif tries ~= input.tries and verdict.kind ~= 'delivered' and not input.isRedelivery then
@@ -447,7 +447,7 @@ local function record(delivery, input, attempt, held, group)
   if redeliveries > 0 then
     -- A delivery that still has to be sent must not expire.
     for _, key in ipairs({ delivery, delivery .. ':a' }) do redis.call('PERSIST', key) end
-    leaveAt(prefix .. 'x:' .. transition, nil)
+    leaveAt(prefix .. transition, nil)
   end
   local breaker = trackGroups(input, group, held, not isRepeated and not isFormerUrl)
   if held and (redeliveries > 0 or status == 'pending') then

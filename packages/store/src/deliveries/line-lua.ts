@@ -15,7 +15,7 @@ local function firstInLine(prefix, line)
   while true do
     local id = redis.call('ZRANGE', line, 0, 0)[1]
     if not id then return nil end
-    local facts = redis.call('HMGET', prefix .. 'd:' .. id, 's', 'n', 'due', 'owe', 'e', 'from')
+    local facts = redis.call('HMGET', prefix .. id, 's', 'n', 'due', 'owe', 'e', 'from')
     if facts[1] == 'pending' then
       return id, {
         isUntried = (facts[2] or '0') == '0', due = tonumber(facts[3] or '') or 0, isOwed = facts[4] ~= false,
@@ -45,7 +45,7 @@ local function advance(line, now)
   local id, first = firstInLine(prefix, line)
   -- One that has been tried goes by its schedule.
   if id and first.isUntried and first.due > now then
-    redis.call('HSET', prefix .. 'd:' .. id, 'due', now)
+    redis.call('HSET', prefix .. id, 'due', now)
     local class = first.isReplayed and BACKGROUND or USUAL
     if not first.isOwed then moveWaiting(id, first.endpoint, class + now, now) end
   end

@@ -6,6 +6,8 @@ if (!keys) throw new Error('there are three');
 const { queue, ...others } = keys;
 const NAMES = { ...others, ...queue } as const;
 const nameOf = (kind: keyof typeof KEY_KINDS) => {
+  if (kind === 'transition') return keys.transition('trn_1');
+  if (kind === 'delivery' || kind === 'attempts') return keys[kind]('dlv_1');
   if (kind === 'logSegments' || kind === 'logSegment') return keys[kind](keys.callbackLog('a:b'), '12-1');
   if (kind === 'endedLog') return keys.endedLog(keys.endpointLog('wh_x'), 'failed');
   if (kind === 'endedPart') return keys.endedPart(keys.endedLog(keys.callbackLog('a:b'), 'canceled'), '12-1');
@@ -31,6 +33,8 @@ test.each([
   ],
   ['{h2qc}:e:wh_x:log:failed', { shard: 2, kind: 'endedLog', id: 'e:wh_x:log:failed' }],
   ['{h2qc}:w:a:callbacks:canceled:segments', { shard: 2, kind: 'endedPart', id: 'w:a:callbacks:canceled' }],
+  ['{h2qc}:dlv_abc:a', { shard: 2, kind: 'attempts', id: 'dlv_abc' }],
+  ['{h2qc}:d:dlv_abc', undefined],
   ['{h2qc}:mark', undefined],
   ['{other}:e:wh_x', undefined],
   ['herald:shards', undefined],

@@ -79,12 +79,15 @@ export function createShardKeys(tag: string) {
     leaving: `${prefix}leaving`,
     /** hash: time (ms) → how many bytes of a workspace leave by themselves then */
     workspaceLeaving: (id: WorkspaceId) => `${prefix}w:${id}:leaving`,
-    /** hash: an emitted transition with its frozen body */
-    transition: (id: TransitionId) => `${prefix}x:${id}`,
+    /**
+     * hash: an emitted transition with its frozen body. These ids say of what kind they are, so nothing else stands before
+     * them: in a shard of two digits, such a name fits into 48 bytes of the allocator, and with one letter more takes 64.
+     */
+    transition: (id: TransitionId) => `${prefix}${id}`,
     /** hash: a delivery's record */
-    delivery: (id: DeliveryId) => `${prefix}d:${id}`,
+    delivery: (id: DeliveryId) => `${prefix}${id}`,
     /** list: JSON of a delivery's attempts, oldest first; the first one is in the record if it fits, see `FIRST_ATTEMPT` */
-    attempts: (id: DeliveryId) => `${prefix}d:${id}:a`,
+    attempts: (id: DeliveryId) => `${prefix}${id}:a`,
     /** zset: ids of the pending deliveries of a Task to an endpoint that asks for order, by sequence; see `LINE_LUA` */
     line: (endpoint: EndpointId, task: TaskId) => `${prefix}o:${endpoint}:${task}`,
     /** hash: a replay and how far it is */

@@ -3,8 +3,8 @@ import { layoutOfConnection, nameConnection } from './layout.ts';
 test.each([
   ['herald-api', 1],
   ['herald-worker-queue', 1],
-  [nameConnection('herald-api'), 3],
-  [nameConnection('herald-worker-wait'), 3],
+  [nameConnection('herald-api'), 4],
+  [nameConnection('herald-worker-wait'), 4],
   ['herald-worker/13', 13],
   ['herald-cli', undefined],
   ['', undefined],

@@ -1,8 +1,9 @@
 /**
  * How data is laid out within a shard. Raise it with every change that the version before can't work with. The first
- * process that starts takes the data over (`upgrade`). In layout 2 a group was a workspace and an origin.
+ * process that starts takes the data over (`upgrade`). In layout 2 a group was a workspace and an origin. Until layout 3
+ * there was `d:` before the id of a delivery, and `x:` before that of a transition, in the names of their keys.
  */
-export const LAYOUT = 3;
+export const LAYOUT = 4;
 
 /** The name of a connection. It tells processes of a former layout apart: their names have no layout. */
 export function nameConnection(name: string): string {

@@ -135,7 +135,7 @@ export type Redeliver = ReturnType<typeof createRedeliver>;
  */
 export const RESTORE_LUA = /* lua */ `
 local function restore(past, body, now)
-  local record, transition = prefix .. 'd:' .. past.id, prefix .. 'x:' .. past.transition
+  local record, transition = prefix .. past.id, prefix .. past.transition
   -- An erasure may have run after history was read. Of a Task that is gone, it marks the transitions.
   if past.isErased or redis.call('HEXISTS', transition, 'erased') == 1 then return 'erased' end
   if past.task and redis.call('HEXISTS', prefix .. 't:' .. past.task, 'erased') == 1 then return 'erased' end
@@ -186,7 +186,7 @@ local names = redis.call('HMGET', KEYS[1], 'x', 'e', 's', 'owe', 'asked')
 local past = not names[1] and ARGV[6] and cjson.decode(ARGV[6]) or nil
 if past then names = { past.transition, past.endpoint, '', false } end
 if not names[1] then return { 'missing' } end
-local transition = prefix .. 'x:' .. names[1]
+local transition = prefix .. names[1]
 local facts = redis.call('HMGET', transition, 'ws', 'ev', 'erased')
 local hasBody = facts[1]
 if past and not facts[1] then facts = { past.workspace, past.event, false } end

@@ -52,7 +52,7 @@ for _, group in ipairs({ ARGV[2], '${TEST_GROUP}' }) do
   local ids = jobsOf(group, tonumber(ARGV[3]))
   if not ids then return nil end
   for _, id in ipairs(ids) do
-    local facts = redis.call('HMGET', prefix .. 'd:' .. id, 's', 'e', 'at')
+    local facts = redis.call('HMGET', prefix .. id, 's', 'e', 'at')
     if facts[1] == 'pending' and facts[2] == ARGV[2] then
       found[#found + 1] = id
       found[#found + 1] = facts[3]

@@ -166,7 +166,7 @@ export async function* walkRecords(
   atOnce: number,
   onProgress?: (looked: number, total: number) => void,
 ): AsyncGenerator<{ readonly keys: ShardKeys; readonly names: readonly string[] }> {
-  for await (const { names, looked, total } of walkKeys(redis, '{*}:[tx]:*')) {
+  for await (const { names, looked, total } of walkKeys(redis, '{*}:t[:r]*')) {
     const records = names.flatMap((name) => {
       const key = readKeyName(name);
       return key?.kind === 'task' || key?.kind === 'transition' ? [{ name, shard: key.shard }] : [];

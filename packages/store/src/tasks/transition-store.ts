@@ -281,9 +281,9 @@ end
 local function joinLine(transition, id, endpoint, timeout, now)
   local line, due = lineOf(prefix, endpoint, transition.task), tonumber(now) + tonumber(timeout)
   redis.call('ZADD', line, transition.sequence, id)
-  redis.call('HSET', prefix .. 'd:' .. id, 'o', transition.sequence)
+  redis.call('HSET', prefix .. id, 'o', transition.sequence)
   if advance(line, tonumber(now)) == id then return USUAL + tonumber(common.now) end
-  redis.call('HSET', prefix .. 'd:' .. id, 'due', due)
+  redis.call('HSET', prefix .. id, 'due', due)
   return USUAL + due
 end
 
@@ -297,7 +297,7 @@ local function deliver(transition, now, findCallbackGroup)
       group = findCallbackGroup()
       if not group then status = 'canceled' end
     end
-    local record = prefix .. 'd:' .. id
+    local record = prefix .. id
     if status == 'pending' then
       pending = pending + 1
       redis.call('HSET', record, 'x', transition.id, 'e', endpoint, 's', status, 'at', now)
@@ -378,7 +378,7 @@ local function commit(input, body)
     return facts[1] == '1' and (facts[2] or input.callback) or nil
   end
   local pending, canceled = deliver(transition, input.now, findCallbackGroup)
-  local key = prefix .. 'x:' .. transition.id
+  local key = prefix .. transition.id
   redis.call('HSET', key, 'open', pending, 'body', body, 'b', size, unpack(transition.fields))
   if pending == 0 then retainTransition(key, common.at, common.recordTtl) end
   if canceled > 0 then notePending(input.workspace, -canceled) end

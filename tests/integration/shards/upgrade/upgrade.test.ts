@@ -57,7 +57,7 @@ async function expectTakenOver(): Promise<void> {
   await expectQueue(redis, SHARDS, filled);
   const unknown = (await listKeys(redis)).filter((name) => name.startsWith('{') && !readKeyName(name));
   expect(unknown).toEqual([]);
-  expect(await createShardRecordStore(redis).read()).toEqual({ count: SHARDS, layout: 3 });
+  expect(await createShardRecordStore(redis).read()).toEqual({ count: SHARDS, layout: 4 });
   for (const { workspaceId, taskId, limited, slow, gone, good, failed, redelivered } of filled) {
     const keys = createKeyspace(SHARDS).of(workspaceId);
     expect(await redis.hget(keys.endpoint(limited.id), 'dst')).toBe(limited.origin);
@@ -75,8 +75,9 @@ async function expectTakenOver(): Promise<void> {
 }
 
 test('whatever waited, was in work, delayed, in order, held back or behind a rate is in the queue once, and nothing else', async () => {
-  const { delivery, queue } = createKeyspace(SHARDS).of(filled[0]?.workspaceId ?? '');
-  const settled = await data.redis.hgetall(delivery(filled[0]?.failed ?? ''));
+  const { prefix, delivery, queue } = createKeyspace(SHARDS).of(filled[0]?.workspaceId ?? '');
+  const settled = await data.redis.hgetall(`${prefix}d:${filled[0]?.failed ?? ''}`);
+  expect(settled.s).toBe('failed');
   expect((await open()).events).toEqual(['info upgrade.began', 'info upgrade.ended']);
   await expectTakenOver();
   expect(await data.redis.hgetall(delivery(filled[0]?.failed ?? ''))).toEqual(settled);
@@ -156,7 +157,7 @@ const HALFWAY = 40;
 
 test('while it is under way no process of a former version starts: it knows of a newer layout', async () => {
   await expect(open(createMortalClient(data.redis, HALFWAY).redis)).rejects.toThrow('killed');
-  expect(await data.redis.hgetall(GLOBAL_KEYS.shards)).toMatchObject({ layout: '2', upgradingTo: '3' });
+  expect(await data.redis.hgetall(GLOBAL_KEYS.shards)).toMatchObject({ layout: '2', upgradingTo: '4' });
   const record = await createShardRecordStore(data.redis).read();
   expect(await findLayoutProblem(data.redis, record)).toMatchObject({ code: 'layout_upgrading' });
 });
@@ -195,16 +196,16 @@ describe('beside a process of a former version', () => {
     const [other = data.stores.second.redis] = mastersOf(data.stores.second.redis);
     await other.client('SETNAME', 'herald-worker/2');
     await expect(open()).rejects.toThrow('A former version');
-    expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS, layout: 2, upgradingTo: 3 });
+    expect(await createShardRecordStore(data.redis).read()).toEqual({ count: SHARDS, layout: 2, upgradingTo: 4 });
   });
 });
 
 test('data of a newer version is refused, and a process that runs lets it alone', async () => {
   const running = await open();
-  await data.redis.hset(GLOBAL_KEYS.shards, 'layout', 4);
+  await data.redis.hset(GLOBAL_KEYS.shards, 'layout', 5);
   const refusal: unknown = await open().catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(ConfigError);
-  expect((refusal as Error).message).toContain('laid out by a newer version of Herald (layout 4; this one knows 3)');
+  expect((refusal as Error).message).toContain('laid out by a newer version of Herald (layout 5; this one knows 4)');
   await waitFor('the process to notice', () => running.findProblem()?.code === 'layout_newer');
   expect(running.events.slice(-2)).toEqual(['error shards.resharded layout_newer', 'onResharded']);
 });
@@ -213,11 +214,11 @@ test('a new Redis has the layout at once', async () => {
   await data.redis.flushall();
   expect((await open()).events).toEqual([]);
   const records = createShardRecordStore(data.redis);
-  expect(await records.read()).toEqual({ count: SHARDS, layout: 3 });
-  // A process that ends late takes nothing back of what another has done since.
-  await data.redis.hset(GLOBAL_KEYS.shards, 'layout', 4);
-  await records.finishUpgrade(3);
   expect(await records.read()).toEqual({ count: SHARDS, layout: 4 });
+  // A process that ends late takes nothing back of what another has done since.
+  await data.redis.hset(GLOBAL_KEYS.shards, 'layout', 5);
+  await records.finishUpgrade(4);
+  expect(await records.read()).toEqual({ count: SHARDS, layout: 5 });
 });
 
 test('who only reads is told what to do with data of a former version', async () => {

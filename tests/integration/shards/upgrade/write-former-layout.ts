@@ -6,12 +6,18 @@ import { placesOf, type FilledWorkspace } from '../fill-workspace.ts';
 
 const QUEUE_KINDS = new Set(['waiting', 'ready', 'turns', 'wake', 'later', 'leases', 'settings', 'group']);
 const NEW_KINDS = new Set(['endedLog', 'endedPart']);
+/** What stood before the ids in the names of records. */
+const FORMER_LETTERS = new Map([
+  ['delivery', 'd'],
+  ['attempts', 'd'],
+  ['transition', 'x'],
+]);
 /** Where the fields of a group that expired are kept, in ms. */
 const GROUP_TTL_MS = 90_000_000;
 const LEASE_MS = 20_000;
 
 /**
- * Lays the queue out as in layout 2: the groups are origins, and a receiver with a rate has a lane in one. Nothing notes
+ * Names the records, and lays the queue out, as in layout 2: the groups are origins, and a receiver with a rate has a lane in one. Nothing notes
  * which deliveries failed or were canceled.
  */
 export async function writeFormerLayout(
@@ -21,7 +27,9 @@ export async function writeFormerLayout(
 ): Promise<void> {
   for (const name of await listKeys(redis)) {
     const kind = readKeyName(name)?.kind ?? '';
+    const former = FORMER_LETTERS.get(kind);
     if (QUEUE_KINDS.has(kind) || NEW_KINDS.has(kind)) await redis.del(name);
+    else if (former !== undefined) await redis.rename(name, name.replace('}:', `}:${former}:`));
   }
   await redis.hset(GLOBAL_KEYS.shards, { count: shardCount, layout: 2 });
   for (const each of filled) await writeWorkspace(redis, shardCount, each);
