@@ -100,7 +100,10 @@ test.concurrent('a worker that stops takes nothing new, and the next one sends t
   await receiver.waitForCount(3);
   const stopped = herald.workers[0]?.stop();
   await herald.waitForLog('process.stopping');
-  // More than three when they have been under way for a second: the destination is slow then, and has other slots.
+  // What it had reserved before arrives. More than three when they have been under way for a second: the destination is
+  // slow then, and has other slots.
+  const isSent = async () => (await readQueuedIds(herald.redis)).inWork.length === receiver.requests.length;
+  await waitFor('all that is in work to be sent', isSent);
   const begun = receiver.requests.length;
   expect(begun).toBeLessThan(20);
   answer.resolve(200);

@@ -8,16 +8,27 @@ const LOWEST_PORT = 20_000;
 const HIGHEST_PORT = 32_000;
 const TRIES = 50;
 const given = new Set<number>();
+/**
+ * Each of jest's processes has a part of the ports for itself: what one has found, and will listen to in a second, another
+ * one would find free too.
+ */
+const PARTS = 12;
+const workerId = process.env.JEST_WORKER_ID;
+const size = (HIGHEST_PORT - LOWEST_PORT) / (workerId === undefined ? 1 : PARTS);
+const lowest = LOWEST_PORT + (Number(workerId ?? 0) % PARTS) * size;
 
-/** A loopback port that is free now, and another one at each call. Another process may take it first: be ready to try again. */
+/**
+ * A loopback port that is free now, and another one at each call. Outside of jest another process may take it first: be
+ * ready to try again.
+ */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
+    const port = randomInt(lowest, lowest + size);
     if (given.has(port)) continue;
     given.add(port);
     if (await isPortFree(port)) return port;
   }
-  throw new Error(`none of ${TRIES} loopback ports between ${LOWEST_PORT} and ${HIGHEST_PORT} is free`);
+  throw new Error(`none of ${TRIES} loopback ports from ${lowest} to ${lowest + size - 1} is free`);
 }
 
 /** Whether a server could listen on the port now. Throws errors other than "in use". */
