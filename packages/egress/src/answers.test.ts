@@ -1301,9 +1301,9 @@ describe('a connection', () => {
 
   test.each(ANSWERS.filter(({ note, herald }) => note !== undefined && typeof herald === 'number'))(
     'is not used again after $what',
-    async ({ says, end, herald }) => {
+    async ({ says, end, herald, note }) => {
       await using server = await startRaw({ says, ...(end && { end }) });
-      const sender = start(2_000);
+      const sender = start(note === 'body_stalled' ? STALLED_MS : DEADLINE_MS);
       for (let i = 0; i < 2; i++) expect((await send(sender, server.url)).told).toBe(herald);
       expect(server.connections).toHaveLength(2);
     },
