@@ -218,7 +218,7 @@ function FirstSteps({ receivers, newest, registration }: FirstStepsProps) {
   const [first] = receivers;
   return (
     <section class="steps" aria-label={steps.title}>
-      <h2>{isReal ? steps.arrived : isAdded ? steps.goesOn : steps.title}</h2>
+      <h2>{isAdded ? (isReal ? steps.arrived : steps.goesOn) : steps.title}</h2>
       <ol>
         <Step number={1} title={steps.add} isDone={isAdded} isNext={!isAdded}>
           <div class="first-receiver">
