@@ -206,7 +206,8 @@ end
 const STEP_REPLAY_LUA = /* lua */ `
 -- Carry a replay on by one step. What failed or was canceled is set pending; if the endpoint asks for order, it waits for
 -- its turn. What is pending or delivered gets one more attempt beside that. Both and the replay's progress are written
--- together: a crash repeats or skips nothing, and two workers at the same replay do each step once. With history, the caller looks for the deliveries, and what has left Redis comes back.
+-- together: a crash repeats or skips nothing, and two workers at the same replay do each step once. With history, the
+-- caller looks for the deliveries, and what has left Redis comes back.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)
 -- ARGV[1] prefix   ARGV[2] replay id   ARGV[3] now (ms)   ARGV[4] deliveries looked at in one step
 -- ARGV[5] most deliveries of the group that may be due   ARGV[6] time to live of a finished replay (ms)
@@ -308,9 +309,9 @@ local function isReplayed(id, facts)
   local about = redis.call('HMGET', prefix .. facts[2], 'ev', 'task')
   if redis.call('HEXISTS', prefix .. facts[2], 'body') == 0 or about[1] == 'webhook.test' then return false end
   if replay.ev and replay.ev ~= about[1] then return false end
+  if facts[1] == 'delivered' and facts[4] then return false end
   -- One that is pending has its attempt now, unless it has one already, or is not the first in its line. What is due goes
   -- by itself; but while the endpoint is held, the first of all is tried at once, since its success lets all go.
-  if facts[1] == 'delivered' and facts[4] then return false end
   if facts[1] == 'pending' then
     local waits = facts[3] and about[2] and firstInLine(prefix, lineOf(prefix, replay.e, about[2])) ~= id
     local isDue = (tonumber(facts[5] or '') or 0) <= tonumber(now)
@@ -344,8 +345,7 @@ for _, entry in ipairs(found) do
     redis.call('HSET', record, 'owe', 1)
     if not isPending then
       added = added + 1
-      for _, key in ipairs({ record, record .. ':a' }) do redis.call('PERSIST', key) end
-      leaveAt(prefix .. facts[2], nil)
+      stay(record, prefix .. facts[2])
     end
     if not isPending or isWaiting(group, id) then owedEntries[#owedEntries + 1] = { group, id, class + now, replay.ws } end
   elseif wanted then
@@ -360,8 +360,7 @@ for _, entry in ipairs(found) do
     if facts[1] == 'failed' then redis.call('ZREM', prefix .. 'failed', id) end
     redis.call('HINCRBY', transition, 'open', 1)
     if redis.call('HEXISTS', transition, 'b') == 1 then notePending(replay.ws, 1) end
-    for _, key in ipairs({ record, record .. ':a' }) do redis.call('PERSIST', key) end
-    leaveAt(transition, nil)
+    stay(record, transition)
   end
 end
 if full and seen == 0 then

@@ -444,11 +444,7 @@ local function record(delivery, input, attempt, held, group)
     finish(verdict.kind, verdict.reason or '')
   end
   if #fields > 0 then redis.call('HSET', delivery, unpack(fields)) end
-  if redeliveries > 0 then
-    -- A delivery that still has to be sent must not expire.
-    for _, key in ipairs({ delivery, delivery .. ':a' }) do redis.call('PERSIST', key) end
-    leaveAt(prefix .. transition, nil)
-  end
+  if redeliveries > 0 then stay(delivery, prefix .. transition) end
   local breaker = trackGroups(input, group, held, not isRepeated and not isFormerUrl)
   if held and (redeliveries > 0 or status == 'pending') then
     local score = redeliveries > 0 and URGENT + now or USUAL + (due or known[8] or now)

@@ -27,7 +27,8 @@ export const COUNTED_TASK_FIELDS = ['input', 'action', 'result', 'outcome', 'usa
  * `timeToLeave(now, ttl)` is when something leaves that has so long to live (ms), nil for 0: a script frees it.
  * `noteBytes(workspace, bytes, at)` adds what leaves at that time, nil: when a script frees it. `notePending(workspace,
  * count)`. `sizeOfEntry(name, value)`, `sizeOfTransition(bodyBytes, deliveries)`.
- * `leaveAt(transition, at)` lets Redis delete a transition at a time; nil: not by itself any more.
+ * `leaveAt(transition, at)` lets Redis delete a transition at a time; nil: not by itself any more. `stay(delivery, transition)`
+ * keeps a delivery that still has to be sent, its attempts and its transition.
  */
 export const ACCOUNT_LUA = /* lua */ `
 local accounts = {}
@@ -85,6 +86,11 @@ local function leaveAt(transition, at)
   if before == -2 or before == (at or -1) then return end
   if at then redis.call('PEXPIREAT', transition, at) else redis.call('PERSIST', transition) end
   moveTransition(redis.call('HMGET', transition, 'ws', 'b'), before > 0 and before or nil, at)
+end
+
+local function stay(delivery, transition)
+  for _, key in ipairs({ delivery, delivery .. ':a' }) do redis.call('PERSIST', key) end
+  leaveAt(transition, nil)
 end
 
 local function addTo(key, workspace, count)

@@ -214,8 +214,7 @@ local refusal = past and restore(past, ARGV[7], ARGV[4])
 if refusal then return { refusal } end
 redis.call('HINCRBY', KEYS[1], 'owe', 1)
 redis.call('HSET', KEYS[1], 'asked', limits.asked)
-for _, key in ipairs({ KEYS[1], KEYS[1] .. ':a' }) do redis.call('PERSIST', key) end
-leaveAt(transition, nil)
+stay(KEYS[1], transition)
 writeAccounts()
 -- One that has something to do and doesn't wait here is in work, or waits as a test event.
 local group, isQueued = groupOf(names[2]), names[3] == 'pending' or names[4]
