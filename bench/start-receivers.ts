@@ -49,18 +49,20 @@ type ReceiversOptions = {
   readonly recordArrivals?: boolean;
   /** Loopback addresses at which they can be reached too. Default: none but 127.0.0.1. */
   readonly moreAddresses?: readonly string[];
+  readonly nodeArgs?: readonly string[];
 };
 
 /** HTTPS receivers in a separate process, so that their CPU can be measured. */
 export async function startReceivers(options: ReceiversOptions): Promise<Receivers> {
-  const { ca, behaviours, recordArrivals = false, moreAddresses = [] } = options;
+  const { ca, behaviours, recordArrivals = false, moreAddresses = [], nodeArgs } = options;
   const { certPem, keyPem } = await ca.issueCertificate({ hosts: ['127.0.0.1', ...moreAddresses] });
   const listenAt = moreAddresses.length === 0 ? '127.0.0.1' : '0.0.0.0';
   const input: ReceiversInput = { certPem, keyPem, behaviours, recordArrivals, listenAt };
   let started: { origins: string[]; controlPort: number } | undefined;
-  const program = await startProgram('receivers', input, (reply) => {
+  const onReply = (reply: unknown) => {
     started = reply as typeof started;
-  });
+  };
+  const program = await startProgram('receivers', input, onReply, nodeArgs);
   const { origins, controlPort } = await waitFor('the receivers to listen', () => started);
   const ask = async (path: string): Promise<unknown> => (await fetch(`http://127.0.0.1:${controlPort}${path}`)).json();
   return {

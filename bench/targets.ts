@@ -52,6 +52,8 @@ export const TARGETS = {
   singleRate1: { words: 'at least 1.25', limits: [{ of: 'ratio', least: 1.25 }] },
   singleRate10: { words: 'at least 1.15', limits: [{ of: 'ratio', least: 1.15 }] },
   drainBeside: { words: 'at least 1.15', limits: [{ of: 'ratio', least: 1.15 }] },
+  latencyP50Beside: { words: 'at most 1.0', limits: [{ of: 'ratio', most: 1 }] },
+  latencyP99Beside: { words: 'at most 0.6', limits: [{ of: 'ratio', most: 0.6 }] },
   acceptCpuBeside: { words: 'at most 1.0', limits: [{ of: 'ratio', most: 1 }] },
 } satisfies Record<string, Target>;
 

@@ -1,20 +1,29 @@
 import { createCertificateAuthority, waitFor } from '@herald/test-kit';
 import { atPace, checkIn, openApiClient, report, type ReportedItem, reportInBatches, START } from '../clients.ts';
+import { explainLate, type Pause, type Span, startPauseTrace, type TracedProcess } from '../pauses.ts';
 import { prepareWorkspaces, type WorkspacePlan } from '../prepare-workspaces.ts';
 import type { Scenario } from '../run-scenarios.ts';
-import { type Build, createHeraldEnv, startApi, startBenchRedis, startWorker } from '../start-herald.ts';
+import { type Build, createHeraldEnv, startApi, startBenchRedis, startWorker, THIS_BUILD } from '../start-herald.ts';
 import { type Receivers, runProgram, startReceivers } from '../start-receivers.ts';
-import { type Cell, median, percentile } from '../table.ts';
+import { type Cell, median, percentile, type Table } from '../table.ts';
 import { type BuildRounds, createTurns, judgeRounds, type TargetName, type TargetRow, type Turns } from '../targets.ts';
 
 type TargetsOfLoad = { readonly p50?: TargetName; readonly p99: TargetName };
 type JudgedLoad = LatencyLoad & { readonly targets: TargetsOfLoad };
 type LoadTurns = { readonly load: JudgedLoad; readonly turns: Turns<Latencies> };
 
-const AT_500: TargetsOfLoad = { p50: 'latencyP50', p99: 'latencyP99' };
+const AT_PACE: TargetsOfLoad = { p50: 'latencyP50', p99: 'latencyP99' };
+const AT_300: JudgedLoad = {
+  name: '300/s, fan-out 1',
+  deliveriesPerSecond: 300,
+  receivers: 1,
+  fanOut: 1,
+  targets: AT_PACE,
+};
 const LOADS: readonly JudgedLoad[] = [
-  { name: '500/s, fan-out 1', deliveriesPerSecond: 500, receivers: 1, fanOut: 1, targets: AT_500 },
-  { name: '500/s, fan-out 10', deliveriesPerSecond: 500, receivers: 10, fanOut: 10, targets: AT_500 },
+  AT_300,
+  { name: '500/s, fan-out 1', deliveriesPerSecond: 500, receivers: 1, fanOut: 1, targets: AT_PACE },
+  { name: '500/s, fan-out 10', deliveriesPerSecond: 500, receivers: 10, fanOut: 10, targets: AT_PACE },
   {
     name: '200/s over 50 receivers',
     deliveriesPerSecond: 200,
@@ -23,10 +32,15 @@ const LOADS: readonly JudgedLoad[] = [
     targets: { p99: 'latencySpreadP99' },
   },
 ];
+/** The beginnings that are compared with another build. */
+const SINCE: readonly { readonly since: string; readonly read: (latencies: Latencies) => readonly number[] }[] = [
+  { since: 'from the 2xx', read: ({ fromAnswer }) => fromAnswer },
+  { since: 'from the report', read: ({ fromReport }) => fromReport },
+];
 const SHARES = [0.5, 0.9, 0.99, 1] as const;
 
 /** From the 2xx of a transition to the arrival of its deliveries at their receivers. */
-export const latency: Scenario = async ({ options: { seconds, repeats, builds }, say }) => {
+export const latency: Scenario = async ({ options: { seconds, repeats, builds, profile }, say }) => {
   const measured = LOADS.map((load): LoadTurns => ({ load, turns: createTurns(builds) }));
   for (let round = 1; round <= repeats; round++) {
     for (const { load, turns } of measured) {
@@ -44,20 +58,34 @@ export const latency: Scenario = async ({ options: { seconds, repeats, builds },
       `A delivery may arrive before the executor has its 2xx, and counts as 0 then. Targets are from the 2xx, after processes that were just started have run for ${WARM_UP_SECONDS} s.`,
     ],
   };
+  const tables = profile ? [table, ...(await traceLate(seconds, say))] : [table];
   const raw = measured.map(({ load: { name }, turns }) => ({
     name,
     builds: turns.all.map(({ build, rounds }) => ({ build, rounds: rounds.map(summarize) })),
   }));
   return {
-    tables: [table],
+    tables,
     raw: { measured: raw },
     targets: measured.flatMap(judge),
-    compared: measured.flatMap(({ load: { name }, turns }) => [
-      ...turns.compare(`latency, ${name}: p50 ms`, ({ fromAnswer }) => percentile(fromAnswer, 0.5)),
-      ...turns.compare(`latency, ${name}: p99 ms`, ({ fromAnswer }) => percentile(fromAnswer, 0.99)),
-    ]),
+    compared: measured.flatMap(({ load: { name }, turns }) =>
+      SINCE.flatMap(({ since, read }) => [
+        ...turns.compare(`latency, ${name}: p50 ms ${since}`, (of) => percentile(read(of), 0.5), 'latencyP50Beside'),
+        ...turns.compare(`latency, ${name}: p99 ms ${since}`, (of) => percentile(read(of), 0.99), 'latencyP99Beside'),
+      ]),
+    ),
   };
 };
+
+/** What the slowest hundredth waited for, in the first seconds of the processes and after them. */
+async function traceLate(seconds: number, say: (line: string) => void): Promise<Table[]> {
+  say(`latency, ${AT_300.name}, with a trace of what stands still`);
+  const { traced } = await measureLatency({ load: AT_300, seconds, build: THIS_BUILD, isTraced: true });
+  if (!traced) throw new Error('nothing was traced');
+  return [
+    explainLate(`What the slowest hundredth waited for, the ${WARM_UP_SECONDS} s before`, traced.warmUp, traced.pauses),
+    explainLate(`What the slowest hundredth waited for, ${AT_300.name}`, traced.load, traced.pauses),
+  ];
+}
 
 function judge({ load: { name, targets }, turns }: LoadTurns): TargetRow[] {
   const judgeShare = (target: TargetName, label: string, share: number) =>
@@ -90,9 +118,7 @@ function toRows({ name }: LatencyLoad, { rounds, title }: BuildRounds<Latencies>
 }
 
 function summarize(latencies: Latencies): object {
-  return Object.fromEntries(
-    Object.entries(latencies).map(([name, sorted]) => [name, SHARES.map((share) => percentile(sorted, share))]),
-  );
+  return Object.fromEntries(MEASURED.map((name) => [name, SHARES.map((share) => percentile(latencies[name], share))]));
 }
 
 /** A steady load. With more receivers than the fan-out, each event goes to some of them, in turn. */
@@ -116,7 +142,14 @@ export type PostAtPaceInput = {
 export type PostedAt = readonly [id: string, at: number];
 
 /** Each sorted, in ms. */
-export type Latencies = Readonly<Record<'floor' | 'warmUp' | 'fromReport' | 'fromAnswer', readonly number[]>>;
+export type Latencies = Readonly<Record<(typeof MEASURED)[number], readonly number[]>> & {
+  readonly traced?: {
+    readonly warmUp: readonly Span[];
+    readonly load: readonly Span[];
+    readonly pauses: ReadonlyMap<string, readonly Pause[]>;
+  };
+};
+const MEASURED = ['floor', 'warmUp', 'fromReport', 'fromAnswer'] as const;
 
 /**
  * Lasts until about 10,000 transitions: around then, processes once use more CPU for a second (docs/performance.md,
@@ -134,19 +167,24 @@ type LatencyMeasurement = {
   readonly build: Build;
   /** Of API and worker. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Notes what stands still, which makes everything slower. */
+  readonly isTraced?: boolean;
   /** Between the warm-up and the load. */
   readonly beforeLoad?: () => Promise<unknown>;
 };
 
 export async function measureLatency(measurement: LatencyMeasurement): Promise<Latencies> {
-  const { load, seconds, build, variables = {}, beforeLoad } = measurement;
+  const { load, seconds, build, variables = {}, isTraced = false, beforeLoad } = measurement;
   const { fanOut } = load;
   const ca = await createCertificateAuthority();
   await using redis = await startBenchRedis();
+  await using trace = isTraced ? await startPauseTrace(redis.url) : undefined;
+  const nodeArgs = (name: TracedProcess) => trace?.nodeArgs(name) ?? [];
   await using receivers = await startReceivers({
     ca,
     behaviours: new Array(load.receivers).fill('ok') as 'ok'[],
     recordArrivals: true,
+    nodeArgs: nodeArgs('receivers'),
   });
   await using env = await createHeraldEnv(redis.url, ca, build);
   const urls = receivers.origins.map((origin) => `${origin}/hook`);
@@ -164,11 +202,11 @@ export async function measureLatency(measurement: LatencyMeasurement): Promise<L
     count: floorWarmUp + Math.ceil(count / 3),
   };
   const posted = (await runProgram('post-at-pace', input)) as PostedAt[];
-  const floor = await latenciesSince(receivers, new Map(posted.slice(floorWarmUp * fanOut)), 1);
+  const floor = latenciesOf(await spansSince(receivers, new Map(posted.slice(floorWarmUp * fanOut)), 1));
 
   await using running = new AsyncDisposableStack();
-  const api = running.use(await startApi({ env, variables }));
-  running.use(await startWorker({ env, variables }));
+  const api = running.use(await startApi({ env, variables, nodeArgs: nodeArgs('API') }));
+  running.use(await startWorker({ env, variables, nodeArgs: nodeArgs('worker') }));
   const { executorKey, workspaces } = await prepareWorkspaces(api.port, env, [planWorkspace(load, urls)]);
   const taskIds = workspaces.flatMap((workspace) => workspace.taskIds);
   await using executor = openApiClient({ port: api.port, key: executorKey, connections: CONNECTIONS });
@@ -186,14 +224,23 @@ export async function measureLatency(measurement: LatencyMeasurement): Promise<L
       answeredAt.set(id, now());
     });
   await send('warm', Math.round((WARM_UP_SECONDS * 1_000) / everyMs)); // connections, JIT
-  const warmUp = await latenciesSince(receivers, answeredAt, fanOut);
+  const warmUp = await spansSince(receivers, answeredAt, fanOut);
   reportedAt.clear();
   answeredAt.clear();
   await beforeLoad?.();
   await send('load', count);
-  const fromReport = await latenciesSince(receivers, reportedAt, fanOut);
-  const fromAnswer = await latenciesSince(receivers, answeredAt, fanOut);
-  return { floor, warmUp, fromReport, fromAnswer };
+  const fromReport = latenciesOf(await spansSince(receivers, reportedAt, fanOut));
+  const underLoad = await spansSince(receivers, answeredAt, fanOut);
+  // The processes write what they have noted when they end.
+  await running.disposeAsync();
+  const pauses = await trace?.read();
+  return {
+    floor,
+    warmUp: latenciesOf(warmUp),
+    fromReport,
+    fromAnswer: latenciesOf(underLoad),
+    ...(pauses && { traced: { warmUp, load: underLoad, pauses } }),
+  };
 }
 
 /** Registered receivers get the events of every Task; a callback only those of its own. */
@@ -205,19 +252,22 @@ function planWorkspace({ fanOut }: LatencyLoad, urls: readonly string[]): Worksp
 }
 
 /** Waits until all have arrived. */
-async function latenciesSince(
+async function spansSince(
   receivers: Receivers,
   since: ReadonlyMap<string, number>,
   fanOut: number,
-): Promise<readonly number[]> {
+): Promise<readonly Span[]> {
   const read = async () =>
     (await receivers.read()).flatMap(({ arrivals = [] }) =>
-      arrivals.flatMap(([, arrivedAt, id]) => {
-        const at = since.get(id);
-        return at === undefined ? [] : [Math.max(0, arrivedAt - at)];
+      arrivals.flatMap(([, to, id]): Span[] => {
+        const from = since.get(id);
+        return from === undefined ? [] : [{ from, to: Math.max(from, to) }];
       }),
     );
-  const until = ({ length }: readonly number[]) => length >= since.size * fanOut;
-  const latencies = await waitFor('all arrivals', read, { until, deadlineMs: ARRIVAL_DEADLINE_MS });
-  return latencies.sort((a, b) => a - b);
+  const until = ({ length }: readonly Span[]) => length >= since.size * fanOut;
+  return await waitFor('all arrivals', read, { until, deadlineMs: ARRIVAL_DEADLINE_MS });
+}
+
+function latenciesOf(spans: readonly Span[]): readonly number[] {
+  return spans.map(({ from, to }) => to - from).sort((a, b) => a - b);
 }
