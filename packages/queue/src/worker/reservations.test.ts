@@ -12,12 +12,18 @@ type Answer = {
   readonly lookAgainAt?: number;
   readonly ring?: Ring;
   readonly isPaused?: boolean;
+  /** Since when the jobs may go, by the test's time, which begins at 1,000. */
+  readonly dueAt?: number;
 };
 
 const PAUSED: Answer = { isPaused: true };
 
 /** Reservations whose reserves are answered in turn; the last answer is given for ever. */
 function setUp(...answers: readonly (Answer | Error)[]) {
+  return setUpWith(4, ...answers);
+}
+
+function setUpWith(concurrency: number, ...answers: readonly (Answer | Error)[]) {
   const requests: ReserveRequest[] = [];
   const waits: { rings: readonly Ring[]; seconds: number; end: (isMarked: boolean) => void }[] = [];
   const given: Held[] = [];
@@ -27,11 +33,11 @@ function setUp(...answers: readonly (Answer | Error)[]) {
     requests.push(request);
     await setImmediate();
     if (answer instanceof Error) throw answer;
-    const { ids = [], left = NOTHING_LEFT, lookAgainAt = 0, ring = 1, isPaused = false } = answer;
-    const jobs = ids.map((id) => ({ id, handle: `1|g|n|${id}`, group: 'g', ring, isProbe: false, loaded: '' }));
+    const { ids = [], left = NOTHING_LEFT, lookAgainAt = 0, ring = 1, isPaused = false, dueAt = 500 } = answer;
+    const jobs = ids.map((id) => ({ id, handle: `1|g|n|${id}`, group: 'g', dueAt, ring, isProbe: false, loaded: '' }));
     return { kind: isPaused ? 'paused' : 'reserved', jobs, left, lookAgainAt };
   };
-  const slots = createSlots({ concurrency: 4, now: () => 0 });
+  const slots = createSlots({ concurrency, now: () => 0 });
   const reservations = createReservations({
     reserve,
     slots,
@@ -82,6 +88,58 @@ test('a reserve asks for no more than there is room for, in each ring', async ()
     [25, 4, 2, 25],
     [25, 1, 2, 25],
   ]);
+});
+
+/** Jobs that have waited for a second, so many that they are most of the load. */
+const STALE: Answer = { ids: Array.from({ length: 40 }, (_, index) => `s${index}`), dueAt: 0 };
+
+test('while jobs that waited for long are most of the load, and others come due, a reserve takes few', async () => {
+  const { takeAll, requests } = setUpWith(100, STALE, { ids: ['fresh'], dueAt: 1_000 }, {});
+  for (let turn = 0; turn < 3; turn++) await takeAll();
+  expect(requests.map(({ rooms }) => rooms)).toEqual([
+    [25, 25, 3, 25],
+    [25, 25, 3, 25],
+    [25, 6, 1, 25],
+  ]);
+});
+
+test('meanwhile a reserve follows a rest, unless the last one brought some that came due', async () => {
+  const fresh: Answer = { ids: ['fresh'], dueAt: 1_000 };
+  const { reservations, takeAll, requests } = setUpWith(200, STALE, fresh, { ids: ['s'], dueAt: 0 }, {});
+  const reservesAtOnce = async (): Promise<boolean> => {
+    const before = requests.length;
+    const busyUntil = performance.now() + 10;
+    while (performance.now() < busyUntil);
+    const next = reservations.next();
+    const isAtOnce = requests.length > before;
+    await next;
+    expect(requests).toHaveLength(before + 1);
+    await takeAll();
+    return isAtOnce;
+  };
+  expect(await reservesAtOnce()).toBe(true);
+  expect(await reservesAtOnce()).toBe(true);
+  expect(await reservesAtOnce()).toBe(true);
+  expect(await reservesAtOnce()).toBe(false);
+});
+
+test.each<[string, readonly Answer[], number]>([
+  ['they are alone', [STALE, STALE], 0],
+  ['the last that came due did so a second ago', [STALE, { ids: ['fresh'], dueAt: 1_000 }], 1_001],
+  [
+    'they are few',
+    [
+      { ids: ['s'], dueAt: 0 },
+      { ids: ['fresh'], dueAt: 1_000 },
+    ],
+    0,
+  ],
+])('jobs that waited for long go as fast as they can while %s', async (_, answers, afterMs) => {
+  const { takeAll, requests, passMs } = setUpWith(200, ...answers, {});
+  for (let turn = 0; turn < 2; turn++) await takeAll();
+  passMs(afterMs);
+  await takeAll();
+  expect(requests.at(-1)?.rooms).toEqual([25, 25, 3, 25]);
 });
 
 test('every reserve has a name of its own', async () => {

@@ -33,6 +33,18 @@ export type ReservationsDeps = {
  * end. Suspects mostly share nothing, and ten handshakes at once keep the event loop for 30 ms.
  */
 const MOST_RESERVED: PerRing = [25, 25, 3, 25];
+/** The same while jobs that have waited for long are most of the load, beside others that come due. */
+const MOST_BESIDE_FRESH: PerRing = [25, 6, 1, 25];
+/** How long a job has been due that waits for want of time, at least, and one that has just come due, at most, in ms. */
+const STALE_FROM_MS = 1_000;
+const FRESH_UNTIL_MS = 250;
+/** How long it is remembered that one has just come due, in ms. */
+const FRESH_REMEMBERED_MS = 1_000;
+/** The weight of a job in the share of those that have waited for long, and the share from which they are a load. */
+const JOB_WEIGHT = 0.02;
+const LOAD_FROM = 0.5;
+/** The longest rest between two reserves meanwhile, in ms: a job that comes due during it waits for its end. */
+const LONGEST_REST_MS = 6;
 /** How long to wait for a slot that becomes free without a job's end, at least and at most, in seconds. */
 const LEAST_SECONDS = 0.005;
 const LOOK_AGAIN_SECONDS = 0.1;
@@ -65,6 +77,7 @@ export function createReservations(deps: ReservationsDeps) {
   /** The rings that `wait` waits for right now. */
   let waitedFor: readonly Ring[] | undefined;
   let underWay: Promise<void> | undefined;
+  const pace = createPace();
 
   const isStopped = (): boolean => stopping.signal.aborted;
 
@@ -76,10 +89,13 @@ export function createReservations(deps: ReservationsDeps) {
 
   const reserveOnce = async (): Promise<void> => {
     if (unanswered) await sleep(REFUSED_SECONDS);
+    const restMs = pace.restMs(now());
+    if (restMs > 0) await sleep(restMs / 1_000);
     if (isStopped()) return;
-    const room = slots.rooms();
-    const rooms = RINGS.map((ring) => Math.min(room[ring], MOST_RESERVED[ring]));
     const at = now();
+    const room = slots.rooms();
+    const most = pace.isMixed(at) ? MOST_BESIDE_FRESH : MOST_RESERVED;
+    const rooms = RINGS.map((ring) => Math.min(room[ring], most[ring]));
     if (!unanswered || unanswered.leaseEndsAt - at < LEFT_AT_REPEAT * leaseMs)
       unanswered = { nonce: `${processId}${(reserves++).toString(36)}`, leaseEndsAt: at + leaseMs };
     const { nonce, leaseEndsAt } = unanswered;
@@ -89,6 +105,7 @@ export function createReservations(deps: ReservationsDeps) {
     left = reply.left;
     // A paused queue is looked at often anyway.
     lookAgainAt = isPaused ? 0 : reply.lookAgainAt;
+    pace.note(reply.jobs, at);
     for (const reserved of reply.jobs)
       buffer.push({ reserved, slot: slots.start(reserved.group, reserved.ring), leaseEndsAt });
     if (isStopped()) await stop();
@@ -199,6 +216,39 @@ export function createReservations(deps: ReservationsDeps) {
     /** Reserves again after a stop. */
     resume: () => {
       stopping = new AbortController();
+    },
+  };
+}
+
+/**
+ * Whether jobs that have waited for long are most of the load, beside others that come due. Then they go in small steps
+ * with rests between: a process and a Redis without a pause would keep the others waiting, however fair the turns are.
+ * Alone, they go as fast as they can.
+ */
+function createPace() {
+  let [staleShare, freshAt, hasFresh] = [0, -Infinity, false];
+  let before = performance.eventLoopUtilization();
+  const isMixed = (at: number): boolean => staleShare >= LOAD_FROM && at - freshAt <= FRESH_REMEMBERED_MS;
+  return {
+    isMixed,
+    /** @param jobs of one reserve */
+    note(jobs: readonly Reserved[], at: number): void {
+      hasFresh = false;
+      for (const { dueAt } of jobs) {
+        const waitedMs = at - dueAt;
+        staleShare += JOB_WEIGHT * ((waitedMs >= STALE_FROM_MS ? 1 : 0) - staleShare);
+        if (waitedMs <= FRESH_UNTIL_MS) hasFresh = true;
+      }
+      if (hasFresh) freshAt = at;
+    },
+    /**
+     * How long to rest before the next reserve: as long as the event loop was busy since the last. Those that come due
+     * often come together, so there is no rest while they come.
+     */
+    restMs(at: number): number {
+      const { active } = performance.eventLoopUtilization(before);
+      before = performance.eventLoopUtilization();
+      return isMixed(at) && !hasFresh ? Math.min(LONGEST_REST_MS, active) : 0;
     },
   };
 }

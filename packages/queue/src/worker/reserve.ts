@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GROUP_LUA, RATE_LUA, RECHECK_MS } from '../groups/group-lua.ts';
-import { RINGS, type DefineScript, type QueueKeys, type Ring } from '../queue-keys.ts';
+import { CLASS_FACTOR, RINGS, type DefineScript, type QueueKeys, type Ring } from '../queue-keys.ts';
 
 /** A job under a lease. */
 export type Reserved = {
@@ -8,6 +8,8 @@ export type Reserved = {
   /** Names the lease. A script that ends the job gives the lease back by it. */
   readonly handle: string;
   readonly group: string;
+  /** Since when it may go, epoch ms. */
+  readonly dueAt: number;
   readonly ring: Ring;
   /** It goes through an open breaker, alone. */
   readonly isProbe: boolean;
@@ -65,17 +67,17 @@ export function createReserve(defineScript: DefineScript, keys: QueueKeys, loadL
     const [kind, rows, lookAgainAt, left] = Reply.parse(await reserve(scriptKeys, args));
     const loaded = readRows(rows.map(([id, , , , row]) => ({ id, row })));
     const jobs = rows.map(([id, handle, ring, isProbe], index) => {
-      const group = groupOf(handle);
-      return { id, handle, group, ring, isProbe, loaded: loaded[index] };
+      return { id, handle, ...readHandle(handle), ring, isProbe, loaded: loaded[index] };
     });
     return { kind, jobs, left, lookAgainAt };
   };
 }
 export type Reserve = ReturnType<typeof createReserve>;
 
-/** The second part of a handle, which is `score|group|nonce|id`. */
-function groupOf(handle: string): string {
-  return handle.split('|', 2)[1] ?? '';
+/** A handle is `score|group|nonce|id`. */
+function readHandle(handle: string): Pick<Reserved, 'group' | 'dueAt'> {
+  const [score = '', group = ''] = handle.split('|', 2);
+  return { group, dueAt: Number(score) % CLASS_FACTOR };
 }
 
 /** Jobs that a group gives in one turn, so that a group with many waiting jobs doesn't keep the others waiting. */
