@@ -16,7 +16,7 @@ async function write(path: string, text = ''): Promise<void> {
 }
 
 async function buildCheckout(): Promise<void> {
-  await write('Dockerfile', 'FROM node\nENV NODE_OPTIONS=--max-semi-space-size=4\n');
+  await write('Dockerfile', 'FROM node\nENV NODE_OPTIONS="--max-semi-space-size=4 --v8-pool-size=1"\n');
   for (const program of ['api', 'worker', 'cli']) await write(`apps/${program}/dist/main.js`);
   await write('packages/core/package.json');
   await mkdir(join(folder, 'node_modules/@herald'), { recursive: true });
@@ -27,7 +27,7 @@ test("a built checkout's processes are its own, with what its own image gives to
   await buildCheckout();
   const build = findBuildBeside(folder);
   expect(programOf(build, 'worker')).toBe(join(folder, 'apps/worker/dist/main.js'));
-  expect(nodeOptionsOf(build)).toBe('--max-semi-space-size=4');
+  expect(nodeOptionsOf(build)).toBe('--max-semi-space-size=4 --v8-pool-size=1');
 });
 
 test('beside another build run the scenarios that compare', async () => {

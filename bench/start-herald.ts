@@ -105,7 +105,7 @@ export function programOf({ folder }: Build, program: HeraldProgram): string {
 
 /** Options of Node in the build's image. */
 export function nodeOptionsOf({ folder }: Build): string {
-  return /^ENV NODE_OPTIONS=(.+)$/m.exec(readFileSync(join(folder, 'Dockerfile'), 'utf8'))?.[1] ?? '';
+  return /^ENV NODE_OPTIONS="?([^"\n]+)"?$/m.exec(readFileSync(join(folder, 'Dockerfile'), 'utf8'))?.[1] ?? '';
 }
 
 /**

@@ -23,7 +23,7 @@ const OF_OTHERS: Readonly<Record<string, VariableText>> = {
   },
   NODE_OPTIONS: {
     readBy: 'api, worker (Node itself)',
-    what: 'Outside of the image, `--max-semi-space-size=16`: [shorter pauses, less memory](performance.md#where-the-time-goes)',
+    what: 'Outside of the image, `--max-semi-space-size=16 --v8-pool-size=1`: [shorter pauses, less memory](performance.md#where-the-time-goes)',
     usual: { without: 'none; the image sets it' },
   },
   HERALD_DIR: {
