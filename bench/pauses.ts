@@ -36,7 +36,7 @@ export async function startPauseTrace(redisUrl: string): Promise<PauseTrace> {
   const pinging = await startProgram('ping-redis', { url: redisUrl, file: fileOf(REDIS) }, () => {
     isReady = true;
   });
-  await waitFor('an answer of Redis', () => isReady || undefined);
+  await waitFor('the connection to Redis', () => isReady);
   return {
     nodeArgs: (name) => {
       const program = pathToFileURL(join(import.meta.dirname, 'programs/trace-pauses.ts'));
@@ -82,13 +82,14 @@ export function explainLate(
   const sources = [...pauses].flatMap(([process, all]) =>
     [...Map.groupBy(all, ({ kind }) => kind)].map(([kind, of]) => ({ name: `${process}: ${kind}`, process, kind, of })),
   );
+  const collectionsOf = (process: string) =>
+    (pauses.get(process) ?? []).filter(({ kind }) => kind.endsWith('collection'));
   const count = new Map<string, { late: number; ms: number }>();
   for (const span of late) {
     const found = sources.map(({ name, process, kind, of }) => {
       const overlap = overlapOf(span, of);
       // A loop stands still during a collection too.
-      const collections = (pauses.get(process) ?? []).filter((pause) => pause.kind.endsWith('collection'));
-      return { name, ms: kind === 'event loop' ? overlap - overlapOf(span, collections) : overlap };
+      return { name, ms: kind === 'event loop' ? overlap - overlapOf(span, collectionsOf(process)) : overlap };
     });
     const [longest] = found.toSorted((a, b) => b.ms - a.ms);
     const isEnough = longest !== undefined && longest.ms >= EXPLAINS_FROM * (lengthOf(span) - usual);

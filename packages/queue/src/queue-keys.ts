@@ -63,6 +63,11 @@ export function scoreOf(jobClass: JobClass, dueAt: number): number {
   return JOB_CLASSES[jobClass] * CLASS_FACTOR + dueAt;
 }
 
+/** When a job with this score is due, epoch ms. */
+export function dueAtOf(score: number): number {
+  return score % CLASS_FACTOR;
+}
+
 /** Runs a Lua script in one slot with keys and arguments. The reply is outside input: the caller parses it. */
 export type Script = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
 

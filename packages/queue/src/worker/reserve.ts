@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GROUP_LUA, RATE_LUA, RECHECK_MS } from '../groups/group-lua.ts';
-import { CLASS_FACTOR, RINGS, type DefineScript, type QueueKeys, type Ring } from '../queue-keys.ts';
+import { dueAtOf, RINGS, type DefineScript, type QueueKeys, type Ring } from '../queue-keys.ts';
 
 /** A job under a lease. */
 export type Reserved = {
@@ -77,7 +77,7 @@ export type Reserve = ReturnType<typeof createReserve>;
 /** A handle is `score|group|nonce|id`. */
 function readHandle(handle: string): Pick<Reserved, 'group' | 'dueAt'> {
   const [score = '', group = ''] = handle.split('|', 2);
-  return { group, dueAt: Number(score) % CLASS_FACTOR };
+  return { group, dueAt: dueAtOf(Number(score)) };
 }
 
 /** Jobs that a group gives in one turn, so that a group with many waiting jobs doesn't keep the others waiting. */

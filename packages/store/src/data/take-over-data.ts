@@ -68,10 +68,9 @@ function isLeft({ layout, upgradingTo }: ShardRecord): boolean {
 
 /**
  * Gives deliveries and transitions their names. In layout 2, a group was a workspace and an origin: gives each receiver
- * what was known of its origin, forgets where
- * deliveries stand in the queue, and enqueues each that has something to do. The record says so meanwhile, and no
- * process starts but to go on. Each step may be repeated, so another run completes a killed one. Nothing waits for
- * replicas: what is lost with a master is taken over again.
+ * what was known of its origin, forgets where deliveries stand in the queue, and enqueues each that has something to do.
+ * The record says so meanwhile, and no process starts but to go on. Each step may be repeated, so another run completes
+ * a killed one. Nothing waits for replicas: what is lost with a master is taken over again.
  * @throws ConfigError when a process of a former version is alive
  */
 async function takeOver({ redis, records, presence, logger, now }: TakeOverDataDeps, record: ShardRecord) {
