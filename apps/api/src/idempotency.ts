@@ -85,11 +85,13 @@ async function settle(record: IdempotencyRecord, res: Response, json: string, as
  */
 function settleBeforeSending(res: Response, settleAnswer: (json: string) => Promise<void>): void {
   const send = res.send.bind(res);
-  res.send = (json: string) => {
+  const sendSettled = (json: string): Response => {
     res.send = send;
     void settleAnswer(json).then(() => send(json));
     return res;
   };
+  // V8 takes a function for long-lived that is written where it is assigned to a property, and with it all that it sees.
+  res.send = sendSettled;
 }
 
 /** Response header of an answer that comes from an earlier run of the same request. */

@@ -2,7 +2,7 @@ import type { AttemptOutcome } from '@herald/core';
 import { VERSION } from '@herald/runtime/version';
 import type { GuardedAgent } from './guarded-agent.ts';
 import { withoutBrackets } from './judge-url-host.ts';
-import { startExchange, type Target } from './start-exchange.ts';
+import { startExchange, type Exchange, type ExchangeEnd, type Target } from './start-exchange.ts';
 
 export type SendRequest = {
   /** A url that is not `https:` is blocked: registration lets none in, and a delivery to it must end all the same. */
@@ -32,9 +32,30 @@ type Ended = Omit<SendResult, 'durationMs'>;
 const ABORTED: Ended = { outcome: { kind: 'aborted' } };
 const BLOCKED: Ended = { outcome: { kind: 'blocked' } };
 
+/** A send under way. It is emptied at its end. */
+type Running = { exchange?: Exchange | undefined };
+
+/**
+ * What was removed from a Set or from a signal's listeners may outlive that. Both leave old links behind, of a former
+ * table or of a listener to the next one, and V8 follows them until its next full collection. So nothing stands there
+ * that leads to what a send has seen.
+ */
 export function createSender({ agent, deadlineMs }: SenderOptions) {
-  const inFlight = new Set<() => void>();
+  const inFlight = new Set<Running>();
+  const inFlightUnder = new WeakMap<AbortSignal, Set<Running>>();
   let isClosed = false;
+
+  /** The sends that a signal cuts off. It gets one listener for all of them. */
+  function sendsUnder(signal: AbortSignal): Set<Running> {
+    const known = inFlightUnder.get(signal);
+    if (known) return known;
+    const sends = new Set<Running>();
+    inFlightUnder.set(signal, sends);
+    signal.addEventListener('abort', () => {
+      abortAll(sends);
+    });
+    return sends;
+  }
 
   async function attempt(target: Target, request: SendRequest, signal?: AbortSignal): Promise<Ended> {
     const { body } = request;
@@ -43,23 +64,23 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
     const isStopped = () => isClosed || signal?.aborted === true;
     if (isStopped()) return ABORTED;
 
-    let exchange = startExchange(agent, { target, headers, body, timeoutMs: deadlineMs });
-    const abort = () => {
-      exchange.abort();
+    const running: Running = {};
+    const listed = signal ? [inFlight, sendsUnder(signal)] : [inFlight];
+    for (const sends of listed) sends.add(running);
+    const exchangeWithin = async (timeoutMs: number): Promise<ExchangeEnd> => {
+      running.exchange = startExchange(agent, { target, headers, body, timeoutMs });
+      return await running.exchange.ended;
     };
-    inFlight.add(abort);
-    signal?.addEventListener('abort', abort);
     try {
-      const ended = await exchange.ended;
+      const ended = await exchangeWithin(deadlineMs);
       const remainingMs = Math.ceil(deadlineMs - (performance.now() - startedMs));
       if (ended.repeat === undefined || remainingMs <= 0) return ended;
       if (isStopped()) return ABORTED;
       if (ended.repeat === 'kept') agent.dropIdle(target);
-      exchange = startExchange(agent, { target, headers, body, timeoutMs: remainingMs });
-      return await exchange.ended;
+      return await exchangeWithin(remainingMs);
     } finally {
-      inFlight.delete(abort);
-      signal?.removeEventListener('abort', abort);
+      running.exchange = undefined;
+      for (const sends of listed) sends.delete(running);
     }
   }
 
@@ -83,12 +104,16 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
     /** Ends the sends in flight as `aborted` and closes the agent. May be called twice. */
     close: (): void => {
       isClosed = true;
-      for (const abort of inFlight) abort();
+      abortAll(inFlight);
       agent.destroy();
     },
   };
 }
 export type Sender = ReturnType<typeof createSender>;
+
+function abortAll(sends: ReadonlySet<Running>): void {
+  for (const { exchange } of sends) exchange?.abort();
+}
 
 /**
  * Names and values in turns: Node checks and writes them as they are, and makes no map of them. `Host` comes first, and

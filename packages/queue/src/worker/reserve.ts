@@ -13,8 +13,11 @@ export type Reserved = {
   readonly ring: Ring;
   /** It goes through an open breaker, alone. */
   readonly isProbe: boolean;
-  /** The result of `readRows` on the reply of `load`, which is null when `load` returned nil or false, or failed. */
-  readonly loaded: unknown;
+  /**
+   * The result of `readRows` on the reply of `load`, which is null when `load` returned nil or false, or failed.
+   * Undefined once the job has ended.
+   */
+  loaded: unknown;
 };
 
 export type ReserveRequest = {
