@@ -25,8 +25,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       return (await startClock({ time } as never)).stop;
     },
   },
-  // By all heartbeats of a process.
-  beatTogether: {
+  startHeartbeat: {
     everyMs: 500,
     start(done) {
       const ping = () => Promise.resolve('PONG').finally(done);
@@ -65,6 +64,8 @@ const SHOWN_ELSEWHERE = [
   ...['watchSentinels', 'startRefresher', 'createListeners', 'closeHttpServer'],
   // What it calls is tested, and it takes a minute to act.
   ...['openConnections', 'createGroupBackend'],
+  // By every beat.
+  'atBeat',
 ];
 
 test('everything that is done again and again is counted by a test', () => {
@@ -73,7 +74,7 @@ test('everything that is done again and again is counted by a test', () => {
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap((file) => {
       const text = readFileSync(file, 'utf8');
-      return [...text.matchAll(/\bsetInterval\(/g)].map(
+      return [...text.matchAll(/\b(?:setInterval|(?<!function )everyBeat)\(/g)].map(
         ({ index }) =>
           [...text.slice(0, index).matchAll(/^(?:export )?(?:async )?function (\w+)/gm)].at(-1)?.[1] ?? file,
       );

@@ -1,5 +1,6 @@
 import { HistoryUnavailableError } from '@herald/core';
 import type { AuditTable } from '@herald/history/writing/audit-table';
+import { atBeat } from '@herald/runtime/beat';
 import type { Logger } from '@herald/runtime/log';
 import { type AuditFollower, toAuditLine } from '@herald/store/access/audit-trail';
 import { PURGE_LEASE_MS, type PurgeStore } from '@herald/store/bulk/purge-store';
@@ -14,7 +15,7 @@ type MaintenanceDeps = {
    * Mean time between two rounds, in ms. Each round is moved by up to a quarter, so that workers don't march in step.
    */
   readonly everyMs: number;
-  /** The same after a round that has found nothing to do: each round wakes a process at rest. Default: as ever. */
+  /** The same after a round that has found nothing to do, at a beat of the process. Default: as ever. */
   readonly atRestMs?: number;
   readonly metrics: Pick<InternalErrorMetrics, 'maintenanceFailed'>;
   readonly logger: Logger;
@@ -24,32 +25,39 @@ type MaintenanceDeps = {
 /** Runs a maintenance routine again and again. A failure is logged, and the next round tries anew. */
 export function startMaintenance(deps: MaintenanceDeps) {
   const { routine, everyMs, atRestMs = everyMs, metrics, logger, random } = deps;
-  let timer: NodeJS.Timeout | undefined;
+  let giveUp = (): void => undefined;
   let isStopped = false;
   let round = Promise.resolve();
 
   const runRound = async (): Promise<void> => {
-    let nextMs = everyMs;
+    let isAtRest = false;
     try {
-      if ((await routine()) === 0) nextMs = atRestMs;
+      isAtRest = (await routine()) === 0;
     } catch (error) {
       metrics.maintenanceFailed();
       logger.warn('maintenance.failed', {}, error);
     }
-    if (!isStopped) schedule(nextMs);
+    if (!isStopped) schedule(isAtRest);
   };
-  const schedule = (meanMs: number): void => {
-    const startRound = () => {
-      round = runRound();
+  const startRound = () => {
+    round = runRound();
+  };
+  const schedule = (isAtRest: boolean): void => {
+    if (isAtRest) {
+      giveUp = atBeat(atRestMs, startRound);
+      return;
+    }
+    const timer = setTimeout(startRound, everyMs * (0.75 + random() / 2));
+    giveUp = () => {
+      clearTimeout(timer);
     };
-    timer = setTimeout(startRound, meanMs * (0.75 + random() / 2));
   };
-  schedule(everyMs);
+  schedule(false);
   return {
     /** Waits for the round under way, and begins no other. May be called twice. */
     stop: async (): Promise<void> => {
       isStopped = true;
-      clearTimeout(timer);
+      giveUp();
       await round;
     },
   };

@@ -31,7 +31,11 @@ export function startMoving(context: MovingContext, keys: ShardKeys) {
     startMaintenance({ routine, everyMs, metrics: metrics.internalErrors, logger, random });
   if (!history) {
     return maintain(EXPIRE_EVERY_MS, async () => {
-      while ((await moves.expire(config.retentionMs, EXPIRE_BATCH)) === EXPIRE_BATCH);
+      for (let expired = 0; ;) {
+        const count = (await moves.expire(config.retentionMs, EXPIRE_BATCH)) ?? 0;
+        expired += count;
+        if (count < EXPIRE_BATCH) return expired;
+      }
     });
   }
   let isStopping = false;
@@ -73,11 +77,12 @@ export function startShortening(context: MovingContext): void {
   const retention = createDeliveryRetention(config.retentionMs);
   // Once: another worker may have a longer retention, while all are being restarted.
   let isShortened = false;
-  const routine = async (): Promise<void> => {
-    if (isShortened) return;
+  const routine = async (): Promise<number> => {
+    if (isShortened) return 0;
     const shortened = await shortenRetention({ redis, keyspace, retention, now });
     isShortened = true;
     if (shortened > 0) logger.info('retention.shortened', { deliveries: shortened });
+    return shortened;
   };
   const deps = { routine, everyMs: EXPIRE_EVERY_MS, metrics: metrics.internalErrors, logger, random: Math.random };
   resources.add('shortening', startMaintenance(deps).stop);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { createRetryPolicy } from '@herald/core';
 import { answerWithin } from '@herald/runtime/async';
+import { everyBeat } from '@herald/runtime/beat';
 import type { Finding } from '@herald/runtime/finding';
 import { createResources, type RunningProcess } from '@herald/runtime/lifecycle';
 import type { Logger } from '@herald/runtime/log';
@@ -250,9 +251,9 @@ export async function startPresence({ presence, logger, now, resources }: Worker
       logger.warn('worker.presence_failed', {}, error);
     });
   await show();
-  const timer = setInterval(() => void show(), PRESENCE_INTERVAL_MS);
+  const stop = everyBeat(PRESENCE_INTERVAL_MS, () => void show());
   resources.add('presence', async () => {
-    clearInterval(timer);
+    stop();
     // While Redis is away this would take as long as the outage. The entry then expires by itself.
     await answerWithin(LEAVE_LIMIT_MS, presence.leave(workerId), () => undefined);
   });

@@ -1,4 +1,5 @@
 import { oneAtATime } from '@herald/runtime/async';
+import { everyBeat } from '@herald/runtime/beat';
 import { warning, type Finding } from '@herald/runtime/finding';
 import type { Logger } from '@herald/runtime/log';
 import { mastersOf, type RedisClient } from './connect-redis.ts';
@@ -100,18 +101,16 @@ export async function startClock(redis: RedisClient, logger?: Logger) {
     if (Math.abs(byMs) > SKEW_LIMIT_MS) logger?.warn('clock.redis_jumped', { byMs });
   });
   watchSkew();
-  const timer = setInterval(() => {
+  const stop = everyBeat(EVERY_MS, () => {
     watchSkew();
     void refresh();
-  }, EVERY_MS);
+  });
   return {
     now: clock.now,
     skewMs: clock.skewMs,
     /** Looks at Redis' time now, as after a reconnection, which may lead to another server. Never rejects. */
     refresh,
-    stop: () => {
-      clearInterval(timer);
-    },
+    stop,
   };
 }
 type RunningClock = Awaited<ReturnType<typeof startClock>>;

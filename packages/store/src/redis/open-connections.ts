@@ -1,4 +1,5 @@
 import { oneAtATime } from '@herald/runtime/async';
+import { everyBeat } from '@herald/runtime/beat';
 import type { Logger } from '@herald/runtime/log';
 import { createCounter, type MetricsRegistry } from '@herald/runtime/metrics';
 import { Cluster } from 'ioredis';
@@ -35,7 +36,7 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
     now: () => performance.now(),
   });
   const checkOnce = oneAtATime(checkStuck);
-  const timer = setInterval(() => void checkOnce(), STUCK_CHECK_MS);
+  const stopChecking = everyBeat(STUCK_CHECK_MS, () => void checkOnce());
 
   return {
     /** @throws RedisUnreachableError */
@@ -67,7 +68,7 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
       for (const { redis } of held) void closeRedis(redis, true);
     },
     close: async (): Promise<void> => {
-      clearInterval(timer);
+      stopChecking();
       await Promise.all(
         held.splice(0).map(async ({ redis, heartbeat }) => {
           heartbeat.stop();
@@ -95,23 +96,6 @@ type Party = {
   owesSince: number | undefined;
   isSilent: boolean;
 };
-
-/** The heartbeats of this process, which beat together: each timer wakes a process at rest. */
-const beats = new Set<() => void>();
-let beating: NodeJS.Timeout | undefined;
-
-function beatTogether(beat: () => void): () => void {
-  beats.add(beat);
-  beating ??= setInterval(() => {
-    for (const each of beats) each();
-  }, BEAT_EVERY_MS);
-  return () => {
-    beats.delete(beat);
-    if (beats.size > 0) return;
-    clearInterval(beating);
-    beating = undefined;
-  };
-}
 
 /**
  * Watches whether the server of a connection answers, as a connection can die without a reset. Asks again and again,
@@ -159,7 +143,7 @@ export function startHeartbeat(redis: RedisClient, holds: 'commands' | 'subscrip
       setImmediate(judge, member, party);
     }
   };
-  const stop = beatTogether(beat);
+  const stop = everyBeat(BEAT_EVERY_MS, beat);
   return {
     /** Whether the server owes an answer for too long. Of a cluster: whether all its masters do. No I/O. */
     isSilent: () => parties.size > 0 && [...parties.values()].every((party) => party.isSilent),

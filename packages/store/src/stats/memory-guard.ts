@@ -1,5 +1,6 @@
 import { UnavailableError, WorkspaceFullError, type DomainError, type WorkspaceId } from '@herald/core';
 import { oneAtATime } from '@herald/runtime/async';
+import { everyBeat } from '@herald/runtime/beat';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { CROWDED_SHARE, readMemory, RESERVED_SHARE, shareOf } from '../redis/read-info.ts';
 import type { WorkspaceAccount, WorkspaceAccounts, WorkspaceLimits } from './workspace-accounts.ts';
@@ -52,16 +53,11 @@ export function startMemoryGuard({
     refused = share < CROWDED_SHARE ? new Set() : chooseRefused(share, await accounts.largest(LOOKED_AT));
   });
   // While Redis is away nothing is written, and what is known holds.
-  const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
+  const stop = everyBeat(LOOK_EVERY_MS, () => void look().catch(() => undefined));
   const findRefusal: FindRefusal = (workspaceId) => {
     if (share >= RESERVED_SHARE)
       return new UnavailableError('the store is nearly full, and takes only what ends or frees something; try again');
     return refused.has(workspaceId) ? new WorkspaceFullError('memory') : undefined;
   };
-  return {
-    findRefusal,
-    stop: () => {
-      clearInterval(timer);
-    },
-  };
+  return { findRefusal, stop };
 }
