@@ -85,8 +85,8 @@ test('a reserve asks for no more than there is room for, in each ring', async ()
   await takeAll();
   await takeAll();
   expect(requests.map(({ rooms }) => rooms)).toEqual([
-    [25, 4, 2, 25],
-    [25, 1, 2, 25],
+    [25, 4, 2, 5],
+    [25, 1, 2, 5],
   ]);
 });
 
@@ -97,9 +97,9 @@ test('while jobs that waited for long are most of the load, and others come due,
   const { takeAll, requests } = setUpWith(100, STALE, { ids: ['fresh'], dueAt: 1_000 }, {});
   for (let turn = 0; turn < 3; turn++) await takeAll();
   expect(requests.map(({ rooms }) => rooms)).toEqual([
-    [25, 25, 3, 25],
-    [25, 25, 3, 25],
-    [25, 6, 1, 25],
+    [25, 25, 3, 5],
+    [25, 25, 3, 5],
+    [25, 6, 1, 5],
   ]);
 });
 
@@ -139,7 +139,7 @@ test.each<[string, readonly Answer[], number]>([
   for (let turn = 0; turn < 2; turn++) await takeAll();
   passMs(afterMs);
   await takeAll();
-  expect(requests.at(-1)?.rooms).toEqual([25, 25, 3, 25]);
+  expect(requests.at(-1)?.rooms).toEqual([25, 25, 3, 5]);
 });
 
 test('every reserve has a name of its own', async () => {
@@ -291,7 +291,7 @@ test.each([41, 100])(
     expect(await reservations.next()).toBeUndefined();
     await reservations.next();
     expect(idsOf(given)).toEqual(['b', 'c', 'd']);
-    expect(requests[1]?.rooms).toEqual([25, 3, 2, 25]);
+    expect(requests[1]?.rooms).toEqual([25, 3, 2, 5]);
   },
 );
 
