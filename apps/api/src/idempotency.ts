@@ -90,7 +90,7 @@ function settleBeforeSending(res: Response, settleAnswer: (json: string) => Prom
     void settleAnswer(json).then(() => send(json));
     return res;
   };
-  // V8 takes a function for long-lived that is written where it is assigned to a property, and with it all that it sees.
+  // Not written here: V8 keeps such a function, and all that it sees, until its next full collection.
   res.send = sendSettled;
 }
 

@@ -3,6 +3,8 @@ import { createLogger, type Logger } from '@herald/runtime/log';
 import { waitFor } from '@herald/test-kit';
 import { feedReplays, runPurges, startMaintenance } from './maintenance.ts';
 
+const { jest } = import.meta;
+
 const NOW = 1_000_000;
 const silent: Logger = {
   ...createLogger({ level: 'error', process: 'test', readable: false }),
@@ -138,6 +140,32 @@ describe('maintenance', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     await maintenance.stop();
     expect(rounds).toBe(found.length);
+  });
+
+  test('goes on after each rest, and not after a stop during one', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    try {
+      let rounds = 0;
+      const maintenance = startMaintenance({
+        routine: () => Promise.resolve(rounds++ * 0),
+        everyMs: 1,
+        atRestMs: 1_000,
+        logger: silent,
+        random: () => 0.5,
+        metrics: { maintenanceFailed: () => undefined },
+      });
+      for (const count of [1, 2, 3]) {
+        await jest.advanceTimersByTimeAsync(1_000);
+        expect(rounds).toBeGreaterThanOrEqual(count);
+      }
+      await maintenance.stop();
+      const atStop = rounds;
+      expect(jest.getTimerCount()).toBe(0);
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(rounds).toBe(atStop);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('never runs two rounds at once', async () => {

@@ -12,10 +12,11 @@ type MaintenanceDeps = {
   /** Resolves to 0 when it has found nothing to do. */
   readonly routine: () => Promise<unknown>;
   /**
-   * Mean time between two rounds, in ms. Each round is moved by up to a quarter, so that workers don't march in step.
+   * Mean time to the next round after one that has found something, in ms. It is moved by up to a quarter, so that workers
+   * don't march in step.
    */
   readonly everyMs: number;
-  /** The same after a round that has found nothing to do, at a beat of the process. Default: as ever. */
+  /** The time to the next round after one that has found nothing to do, at a beat of this process. Default: `everyMs`. */
   readonly atRestMs?: number;
   readonly metrics: Pick<InternalErrorMetrics, 'maintenanceFailed'>;
   readonly logger: Logger;

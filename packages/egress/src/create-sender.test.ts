@@ -829,7 +829,9 @@ test('little of a send outlives it, however many were under way', async () => {
     env: { ...process.env, INPUT: input },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const ended = once(child, 'exit');
   const [, lines = ''] = (await text(child.stdout)).split('warm\n');
+  expect(await ended).toEqual([0, null]);
   const promoted = [...lines.matchAll(/ gc=s .* promoted=(\d+) /g)].map(([, bytes]) => Number(bytes));
   expect(promoted.length).toBeGreaterThan(5);
   // It was 11 KB while a Set, a list of listeners or a stream led to what a send had seen.
@@ -863,6 +865,28 @@ describe('a kept connection that died unseen', () => {
     expect(await send(receiver.url)).toEqual(responded(200));
     expect(receiver.connections).toHaveLength(2);
   });
+
+  test.each([{ by: 'its signal' }, { by: 'the end of the sender' }])(
+    'is replaced by a new one, which is aborted by $by',
+    async ({ by }) => {
+      const stop = new AbortController();
+      const { send, sender } = start();
+      await using ending = await startTls(credentials, (socket) => {
+        const isFirst = ending.connections.length === 1;
+        let requests = 0;
+        socket.on('data', () => {
+          if (!isFirst && by === 'its signal') stop.abort();
+          else if (!isFirst) sender.close();
+          else if (requests++ === 0) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+          else reset(socket);
+        });
+      });
+      expect(await send(ending.url, stop.signal)).toEqual(responded(200));
+      expect(await send(ending.url, stop.signal)).toEqual({ kind: 'aborted' });
+      expect(ending.connections).toHaveLength(2);
+      await ending.allClosed();
+    },
+  );
 
   test('without a word takes its unused siblings along at the first deadline', async () => {
     let isGone = false;

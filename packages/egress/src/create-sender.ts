@@ -32,20 +32,21 @@ type Ended = Omit<SendResult, 'durationMs'>;
 const ABORTED: Ended = { outcome: { kind: 'aborted' } };
 const BLOCKED: Ended = { outcome: { kind: 'blocked' } };
 
-/** A send under way. It is emptied at its end. */
+/**
+ * A send under way, emptied when it ends. The Sets below hold nothing else: a Set leaves its former table behind when it
+ * grows or shrinks, and V8 keeps all that this leads to until its next full collection.
+ */
 type Running = { exchange?: Exchange | undefined };
 
-/**
- * What was removed from a Set or from a signal's listeners may outlive that. Both leave old links behind, of a former
- * table or of a listener to the next one, and V8 follows them until its next full collection. So nothing stands there
- * that leads to what a send has seen.
- */
 export function createSender({ agent, deadlineMs }: SenderOptions) {
   const inFlight = new Set<Running>();
   const inFlightUnder = new WeakMap<AbortSignal, Set<Running>>();
   let isClosed = false;
 
-  /** The sends that a signal cuts off. It gets one listener for all of them. */
+  /**
+   * The sends that a signal cuts off. It has one listener for all of them, as long as it lives: a listener that was
+   * removed still leads to the next one, which V8 keeps likewise.
+   */
   function sendsUnder(signal: AbortSignal): Set<Running> {
     const known = inFlightUnder.get(signal);
     if (known) return known;

@@ -108,7 +108,7 @@ export function createGroupBackend(options: GroupBackendOptions) {
     const job = held.get(token);
     if (!job) return;
     held.delete(token);
-    // A Map leaves its former table behind when it grows or shrinks, and the collector may keep that for long.
+    // Most of the job. A Map leaves its former table behind when it grows or shrinks, and V8 may keep that for long.
     job.reserved.loaded = undefined;
     if (held.size === 0) {
       clearInterval(renewing);

@@ -7,6 +7,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+  jest.restoreAllMocks();
   jest.useRealTimers();
 });
 
@@ -20,6 +21,17 @@ test('what waits for one beat runs in one turn of the event loop, under one time
   expect(ran).toEqual(['each']);
   jest.advanceTimersToNextTimer();
   expect(ran.toSorted()).toEqual(['each', 'each', 'first', 'second']);
+  giveUp();
+});
+
+test('what waited too long, because the process stood still, runs at the next beat', () => {
+  let ran = 0;
+  const giveUp = everyBeat(8 * BEAT_MS, () => ran++);
+  jest.advanceTimersByTime(BEAT_MS);
+  // The timer comes late, and once.
+  jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 20 * BEAT_MS);
+  jest.advanceTimersByTime(BEAT_MS);
+  expect(ran).toBe(1);
   giveUp();
 });
 

@@ -1,19 +1,19 @@
 /** How often a process at rest wakes for what need not be on time, in ms. */
 export const BEAT_MS = 500;
 
-type Waiting = { readonly at: number; readonly run: () => void };
+/** `from`: as `performance.now()`. */
+type Waiting = { readonly from: number; readonly run: () => void };
 
 const waiting = new Set<Waiting>();
-let beats = 0;
 let beating: NodeJS.Timeout | undefined;
 
 /**
- * Runs something in about so many ms, with all else of this process that waits for the same beat: a timer of its own
- * would wake a process at rest, and its command would go to Redis alone.
+ * Runs something at the beat that is nearest to so many ms from now, with all else that waits for it: a timer of its own
+ * would wake a process at rest. What came late, because the process stood still, is made up for at the next beat.
  * @returns gives it up
  */
 export function atBeat(ms: number, run: () => void): () => void {
-  const entry: Waiting = { at: beats + Math.max(1, Math.round(ms / BEAT_MS)), run };
+  const entry: Waiting = { from: performance.now() + ms - BEAT_MS / 2, run };
   waiting.add(entry);
   beating ??= setInterval(beat, BEAT_MS);
   return () => {
@@ -35,10 +35,10 @@ export function everyBeat(ms: number, run: () => void): () => void {
 }
 
 function beat(): void {
-  beats++;
+  const now = performance.now();
   for (const entry of [...waiting]) {
     // One of them may have given up another.
-    if (entry.at <= beats && waiting.delete(entry)) entry.run();
+    if (entry.from <= now && waiting.delete(entry)) entry.run();
   }
   endIfIdle();
 }
