@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { createEgressSender } from '@herald/egress/create-egress';
 import { createCertificateAuthority, startHttps } from '@herald/test-kit';
 import { startNameServer, type NameRecords } from '../../support/start-name-server.ts';
@@ -27,7 +28,8 @@ let records: NameRecords = { a: ['127.0.0.1'], aaaa: ['2001:db8:7::1'] };
 let host: string | undefined;
 switch (network) {
   case 'no IPv6':
-    execFileSync('sysctl', ['-qw', 'net.ipv6.conf.all.disable_ipv6=1']);
+    // As sysctl does, which not every PATH has.
+    writeFileSync('/proc/sys/net/ipv6/conf/all/disable_ipv6', '1');
     break;
   case 'an IPv6 that leads nowhere':
     loseAll('-6', '2001:db8::1/64', '2001:db8::2');
