@@ -34,15 +34,16 @@ test('four workers hold the rate of a receiver within 5 %, also when one is kill
   const read = async ({ id }: { readonly id: string }) =>
     (await workspace.request('GET', `/api/public/webhooks/${id}`)).body as Shown;
 
+  const emittedFrom = performance.now();
   await emitMany(herald, workspace, DELIVERIES);
   await waitFor('the other receiver to have all', () => seen.free.length, {
     until: (count) => count === DELIVERIES,
     deadlineMs: 20_000,
   });
   const [first = 0] = seen.limited;
-  const whileOthersWent = (performance.now() - first) / 1_000;
-  // The burst, and some more: the first arrival is late, since it waits for a handshake.
-  expect(seen.limited.length).toBeLessThanOrEqual(PER_SECOND * (1.4 + whileOthersWent));
+  // The burst, and what the time since the first report allows. The first arrival may be late, as it waits for a handshake.
+  const allowed = PER_SECOND * (1 + (performance.now() - emittedFrom) / 1_000);
+  expect(seen.limited.length).toBeLessThanOrEqual(allowed * 1.05);
   const [ofLimited, ofFree] = [await read(limited), await read(free)];
   expect(ofLimited).toMatchObject({ rateLimit: { perSecond: PER_SECOND }, health: { state: 'healthy' } });
   // All that neither came by now nor was on its way.
