@@ -50,7 +50,8 @@ async function readPages(herald: Herald, deliveryIds: readonly string[]): Promis
 
 const secretKeys = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
 const strangeKey = randomBytes(32).toString('base64');
-const canary = (where: string) => `canary-${where}-${randomBytes(9).toString('hex')}`;
+/** By its first 16 characters alone one is told from another: those count as found. */
+const canary = (where: string) => `canary-${randomBytes(9).toString('hex')}-${where}`;
 
 test('after an eventful run no secret, key, password, internal field or token of a url is in anything that was written', async () => {
   await using herald = await startHerald({
