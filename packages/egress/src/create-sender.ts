@@ -33,29 +33,26 @@ const ABORTED: Ended = { outcome: { kind: 'aborted' } };
 const BLOCKED: Ended = { outcome: { kind: 'blocked' } };
 
 /**
- * A send under way, emptied when it ends. The Sets below hold nothing else: a Set leaves its former table behind when it
+ * A send under way, emptied when it ends. The Set below holds nothing else: a Set leaves its former table behind when it
  * grows or shrinks, and V8 keeps all that this leads to until its next full collection.
  */
-type Running = { exchange?: Exchange | undefined };
+type Running = { exchange?: Exchange | undefined; readonly signal: AbortSignal | undefined };
 
 export function createSender({ agent, deadlineMs }: SenderOptions) {
   const inFlight = new Set<Running>();
-  const inFlightUnder = new WeakMap<AbortSignal, Set<Running>>();
+  const followed = new WeakSet<AbortSignal>();
   let isClosed = false;
 
   /**
-   * The sends that a signal cuts off. It has one listener for all of them, as long as it lives: a listener that was
-   * removed still leads to the next one, which V8 keeps likewise.
+   * Has one listener for all sends that a signal cuts off, as long as the signal lives: a listener that was removed still
+   * leads to the next one, which V8 keeps likewise.
    */
-  function sendsUnder(signal: AbortSignal): Set<Running> {
-    const known = inFlightUnder.get(signal);
-    if (known) return known;
-    const sends = new Set<Running>();
-    inFlightUnder.set(signal, sends);
+  function follow(signal: AbortSignal): void {
+    if (followed.has(signal)) return;
+    followed.add(signal);
     signal.addEventListener('abort', () => {
-      abortAll(sends);
+      for (const running of inFlight) if (running.signal === signal) running.exchange?.abort();
     });
-    return sends;
   }
 
   async function attempt(target: Target, request: SendRequest, signal?: AbortSignal): Promise<Ended> {
@@ -65,9 +62,9 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
     const isStopped = () => isClosed || signal?.aborted === true;
     if (isStopped()) return ABORTED;
 
-    const running: Running = {};
-    const listed = signal ? [inFlight, sendsUnder(signal)] : [inFlight];
-    for (const sends of listed) sends.add(running);
+    const running: Running = { signal };
+    inFlight.add(running);
+    if (signal) follow(signal);
     const exchangeWithin = async (timeoutMs: number): Promise<ExchangeEnd> => {
       running.exchange = startExchange(agent, { target, headers, body, timeoutMs });
       return await running.exchange.ended;
@@ -81,7 +78,7 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
       return await exchangeWithin(remainingMs);
     } finally {
       running.exchange = undefined;
-      for (const sends of listed) sends.delete(running);
+      inFlight.delete(running);
     }
   }
 
@@ -105,16 +102,12 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
     /** Ends the sends in flight as `aborted` and closes the agent. May be called twice. */
     close: (): void => {
       isClosed = true;
-      abortAll(inFlight);
+      for (const { exchange } of inFlight) exchange?.abort();
       agent.destroy();
     },
   };
 }
 export type Sender = ReturnType<typeof createSender>;
-
-function abortAll(sends: ReadonlySet<Running>): void {
-  for (const { exchange } of sends) exchange?.abort();
-}
 
 /**
  * Names and values in turns: Node checks and writes them as they are, and makes no map of them. `Host` comes first, and
