@@ -98,6 +98,9 @@ const RecordText = z.tuple([
 const RecordReplies = z.array(z.union([RecordText, z.tuple([z.literal('failed'), z.string()])]));
 const EndText = z.tuple([z.enum(['ended', 'settled', 'missing'])], z.union([DeliveryEvent, z.literal('')]));
 
+/** Attempts that one call records. Redis does nothing else meanwhile: for about a millisecond. */
+const MOST_RECORDED = 50;
+
 /** The delivery records of one shard. */
 export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDeps) {
   const load = defineScript(redis, LOAD_DELIVERY_LUA);
@@ -111,8 +114,7 @@ export function createDeliveryStore({ redis, keys, retention }: DeliveryStoreDep
       const recordKeys = attempts.map(({ key }) => key);
       return RecordReplies.parse(await recordAll(recordKeys, [keys.prefix, ...args]));
     },
-    limit: 10,
-    underWay: 4,
+    limit: MOST_RECORDED,
   });
 
   const endDelivery = async (

@@ -32,7 +32,7 @@ test('a call that weighs enough takes no further item, and the order stays', asy
   ]);
 });
 
-test('while calls are under way all that is asked for goes into the next batch', async () => {
+test('while a call is under way all that is asked for goes into the next batch', async () => {
   const replies: (() => void)[] = [];
   const calls: (readonly number[])[] = [];
   const ask = batchCalls<number, number>({
@@ -45,22 +45,21 @@ test('while calls are under way all that is asked for goes into the next batch',
       });
     },
     limit: 3,
-    underWay: 2,
   });
   const asked: Promise<number>[] = [];
   for (let item = 0; item < 6; item++) {
     asked.push(ask(item));
     await new Promise(setImmediate); // each in a turn of its own
   }
-  expect(calls).toEqual([[0], [1]]);
+  expect(calls).toEqual([[0]]);
   replies[0]?.();
   await asked[0];
   await new Promise(setImmediate);
-  expect(calls).toEqual([[0], [1], [2, 3, 4]]);
-  replies[2]?.();
-  await asked[4];
+  expect(calls).toEqual([[0], [1, 2, 3]]);
+  replies[1]?.();
+  await asked[3];
   await new Promise(setImmediate);
-  expect(calls).toEqual([[0], [1], [2, 3, 4], [5]]);
+  expect(calls).toEqual([[0], [1, 2, 3], [4, 5]]);
   for (const reply of replies) reply();
   expect(await Promise.all(asked)).toEqual([0, 1, 2, 3, 4, 5]);
 });

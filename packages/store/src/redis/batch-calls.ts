@@ -5,11 +5,6 @@ type BatchOptions<T, R> = {
   readonly weightOf?: (item: T) => number;
   /** A call that weighs so much takes no further item. */
   readonly limit: number;
-  /**
-   * Calls at a time. Default 1, which makes the largest batches; 2 let Redis work on one while the answer to the other
-   * is being read.
-   */
-  readonly underWay?: number;
 };
 
 type Asked<T, R> = {
@@ -19,19 +14,13 @@ type Asked<T, R> = {
 };
 
 /**
- * Makes one call for a batch of items: items of one turn of the event loop go together, and while calls are under way
- * all others wait for the next batch. Batches grow with the load; at rest no item waits. Calls are begun in the order
- * of their items. A call that fails, fails for its own items only.
+ * Makes one call for a batch of items: items of one turn of the event loop go together, and while a call is under way
+ * all others wait for the next batch. Batches grow with the load; at rest no item waits. Items go in their order. A call
+ * that fails, fails for its own items only.
  */
-export function batchCalls<T, R>({
-  call,
-  weightOf = () => 1,
-  limit,
-  underWay: mostUnderWay = 1,
-}: BatchOptions<T, R>): (item: T) => Promise<R> {
+export function batchCalls<T, R>({ call, weightOf = () => 1, limit }: BatchOptions<T, R>): (item: T) => Promise<R> {
   let waiting: Asked<T, R>[] = [];
-  let underWay = 0;
-  let isScheduled = false;
+  let isUnderWay = false;
 
   const run = async (asked: readonly Asked<T, R>[]): Promise<void> => {
     try {
@@ -54,22 +43,16 @@ export function batchCalls<T, R>({
     return batch;
   };
 
-  const flush = () => {
-    isScheduled = false;
-    while (waiting.length > 0 && underWay < mostUnderWay) {
-      underWay++;
-      void run(nextBatch()).finally(() => {
-        underWay--;
-        schedule();
-      });
-    }
-  };
-
   // After what the ended call let go on, which may ask for more.
   const schedule = () => {
-    if (isScheduled || waiting.length === 0) return;
-    isScheduled = true;
-    process.nextTick(flush);
+    if (isUnderWay || waiting.length === 0) return;
+    isUnderWay = true;
+    process.nextTick(() => {
+      void run(nextBatch()).finally(() => {
+        isUnderWay = false;
+        schedule();
+      });
+    });
   };
 
   return (item) =>
