@@ -17,6 +17,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: 'es2023',
     reportCompressedSize: false,
+    // On a slow machine it would be the first that `npm start` says.
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
   server: { proxy: Object.fromEntries(PASSED_ON.map((path) => [path, { target: SERVICE }])) },
 });
