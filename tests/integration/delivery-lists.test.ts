@@ -198,6 +198,23 @@ async function countCalls(command: string): Promise<number> {
   return calls.reduce((sum, count) => sum + count, 0);
 }
 
+test('a page of a Task costs what it shows, and a tenth of the facts among which it was found', async () => {
+  const workspaceId = newWorkspaceId();
+  const receiver = await register(workspaceId);
+  const task = await createTask(workspaceId);
+  const ids: string[] = [];
+  for (let fact = 1; fact <= 25; fact++) ids.push(...(await emit(task, [receiver.id], NOW + fact, `c${fact}`, fact)));
+  const first = await log.listByTask(workspaceId, task.id, 1);
+  expect(first).toMatchObject({ lookedAt: 3, next: { at: 25 } });
+  const last = await log.listByTask(workspaceId, task.id, 24, first?.next);
+  expect(last).toMatchObject({ lookedAt: 26 });
+  expect(last).not.toHaveProperty('next');
+  expect([...(first?.deliveries ?? []), ...(last?.deliveries ?? [])].map(({ id }) => id)).toEqual(ids.toReversed());
+  expect((await log.listByWorkspace(workspaceId, { task: task.id }, 5)).lookedAt).toBe(7);
+  const hungUp = AbortSignal.abort(new Error('hung up'));
+  await expect(log.listByTask(workspaceId, task.id, 10, undefined, hungUp)).rejects.toThrow('hung up');
+});
+
 test('a page looks at a bounded number of records, however many there are, and the next one goes on behind them', async () => {
   const workspaceId = newWorkspaceId();
   const receivers = [await register(workspaceId), await register(workspaceId)];

@@ -155,14 +155,17 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
     /** The controller workspace of a Task, for those who may use the Tasks of all. */
     findWorkspace,
 
-    /** A Task with what it holds. */
-    async findContents(workspaceId: WorkspaceId, id: TaskId): Promise<TaskWithContents> {
+    /** A Task with what it holds. `lookedAt`: messages and decisions that were read for it. */
+    async findContents(
+      workspaceId: WorkspaceId,
+      id: TaskId,
+    ): Promise<TaskWithContents & { readonly lookedAt: number }> {
       const [task, messages, decisions] = await Promise.all([
         find(workspaceId, id),
         tasks.listMessages(workspaceId, id),
         tasks.listDecisions(workspaceId, id),
       ]);
-      return { task, messages, decisions };
+      return { task, messages, decisions, lookedAt: messages.length + decisions.length };
     },
   };
 }

@@ -150,8 +150,8 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       description:
         'Has the result, outcome and usage that terminal events omit, and the input, messages and decisions of the Task.',
       answer: { status: 200, description: 'The Task.', schema: FullTaskView },
-      async handle({ tasks, callbacks }, req) {
-        const found = await tasks.findContents(workspaceOf(req), req.params.id);
+      async handle({ tasks, callbacks, readPriced }, req, res) {
+        const found = await readPriced(req, res, () => tasks.findContents(workspaceOf(req), req.params.id));
         return { ...toTaskView(found.task, await callbacks.findOf(found.task)), ...toTaskContents(found) };
       },
     }),
@@ -212,10 +212,13 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
       query: ListTaskDeliveries,
       answer: { status: 200, description: 'A page.', schema: DeliveryPage },
       problems: ['history_unavailable'],
-      async handle({ deliveryLog }, req, _res, { limit, cursor }) {
-        const { id } = req.params;
-        const page = await deliveryLog.listByTask(workspaceOf(req), id, limit, readCursor(cursor));
-        if (!page) throw new NotFoundError('task', id);
+      async handle({ deliveryLog, readPriced }, req, res, { limit, cursor }) {
+        const [{ id }, after] = [req.params, readCursor(cursor)];
+        const page = await readPriced(req, res, async (signal) => {
+          const found = await deliveryLog.listByTask(workspaceOf(req), id, limit, after, signal);
+          if (!found) throw new NotFoundError('task', id);
+          return found;
+        });
         return toDeliveryPage(page);
       },
     }),

@@ -215,11 +215,11 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
         return await readLogs(workspaceId, logs, { ...filter, endpointId: receiver }, limit, after, signal);
       }
       const before = after === undefined ? undefined : after.at + 1;
-      const transitions = await tasks.listTransitions(workspaceId, task, TASK_TRANSITIONS, before);
-      const taskReader = createTaskReader(tasks, workspaceId, task, transitions ?? [], after);
+      const found = await tasks.listTransitions(workspaceId, task, TASK_TRANSITIONS, before);
+      const taskReader = createTaskReader(tasks, workspaceId, task, found?.transitions ?? NONE, after);
       const next = async (count: number) => await withLast(await taskReader.next(count), filter);
       const part = await readPart(next, filter, limit, signal);
-      return await toPage(part, part.lookedAt, taskReader.isPartial());
+      return await toPage(part, part.lookedAt + (found?.lookedAt ?? 0), taskReader.isPartial());
     },
 
     /**
@@ -231,17 +231,22 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
       taskId: TaskId,
       limit: number,
       after?: ListPlace,
+      signal?: AbortSignal,
     ): Promise<DeliveryPage | undefined> {
-      const transitions = await tasks.listTransitions(workspaceId, taskId, limit + 1, after?.at);
-      if (!transitions) return undefined;
-      const page = transitions.slice(0, limit);
+      const found = await tasks.listTransitions(workspaceId, taskId, limit + 1, after?.at);
+      if (!found) return undefined;
+      const page = take(found.transitions, limit);
+      signal?.throwIfAborted();
       const { entries, isPartial } = await tasks.read(workspaceId, taskId, page);
       const last = page.at(-1);
-      const next = transitions.length > limit && last ? { at: last.sequence, id: '' } : undefined;
-      return await toPage({ entries, ...(next && { next }) }, entries.length, isPartial);
+      const next = !found.transitions.next().done && last ? { at: last.sequence, id: '' } : undefined;
+      return await toPage({ entries, ...(next && { next }) }, found.lookedAt + entries.length, isPartial);
     },
   };
 }
+
+/** Facts of a Task that cost what it costs to look at one record. */
+const FACTS_OF_A_RECORD = 10;
 
 /** A fact of a Task that emitted. Its place in the Task is its sequence. */
 type EmittedFact = { readonly key: string; readonly sequence: number };
@@ -260,6 +265,30 @@ type TaskDeliveriesDeps = {
   readonly reader: DeliveryReader;
   readonly history?: HistoryReader | undefined;
 };
+
+/** `lookedAt`: as many records as it cost to find them. */
+type FoundTransitions = { readonly transitions: Iterator<PastSequence>; readonly lookedAt: number };
+
+const NONE: Iterator<PastSequence> = [][Symbol.iterator]();
+
+/** The next ones, at most so many. */
+function take<T>(from: Iterator<T>, count: number): T[] {
+  const taken: T[] = [];
+  while (taken.length < count) {
+    const next = from.next();
+    if (next.done) break;
+    taken.push(next.value);
+  }
+  return taken;
+}
+
+/** Their transitions. An id costs a hash, and a Task may have thousands: each is made when it is asked for. */
+function* transitionsOf(taskId: TaskId, facts: readonly EmittedFact[]): Generator<PastSequence, void> {
+  for (const { key, sequence } of facts) {
+    const transitionId = transitionIdOfFact(taskId, key);
+    if (transitionId !== undefined) yield { sequence, transitionId };
+  }
+}
 
 /** `isPartial`: history couldn't be read, and may have more of them. */
 type TaskEntries = { readonly entries: readonly ListEntry[]; readonly isPartial: boolean };
@@ -287,20 +316,18 @@ function createTaskDeliveries({ redis, keyspace, reader, history }: TaskDeliveri
       taskId: TaskId,
       limit: number,
       before?: number,
-    ): Promise<PastSequence[] | undefined> {
+    ): Promise<FoundTransitions | undefined> {
       const keys = keyspace.of(workspaceId);
       if ((await redis.hget(keys.task(taskId), 'ws')) === workspaceId) {
         const facts = await readEmittedFacts(redis, keys, taskId, before);
-        return facts.flatMap(({ key, sequence }) => {
-          const transitionId = transitionIdOfFact(taskId, key);
-          return transitionId === undefined ? [] : [{ sequence, transitionId }];
-        });
+        const lookedAt = Math.floor(facts.length / FACTS_OF_A_RECORD);
+        return { transitions: transitionsOf(taskId, facts), lookedAt };
       }
       if (!history) return undefined;
       const found = await history.listSequences(workspaceId, taskId, limit, before);
-      if (found.length > 0) return [...found];
-      const isKnown = before !== undefined && (await history.listSequences(workspaceId, taskId, 1)).length > 0;
-      return isKnown ? [] : undefined;
+      const isKnown =
+        found.length > 0 || (before !== undefined && (await history.listSequences(workspaceId, taskId, 1)).length > 0);
+      return isKnown ? { transitions: found[Symbol.iterator](), lookedAt: 0 } : undefined;
     },
     /** The deliveries of these transitions, in their order. */
     async read(workspaceId: WorkspaceId, taskId: TaskId, transitions: readonly PastSequence[]): Promise<TaskEntries> {
@@ -330,16 +357,15 @@ type TaskDeliveries = ReturnType<typeof createTaskDeliveries>;
 
 /**
  * Reads a Task's deliveries, newest transition first and then by id, from a place on.
- * @param transitions newest first, without those in front of the place
+ * @param left newest first, without those in front of the place
  */
 function createTaskReader(
   tasks: Pick<TaskDeliveries, 'read'>,
   workspaceId: WorkspaceId,
   taskId: TaskId,
-  transitions: readonly PastSequence[],
+  left: Iterator<PastSequence>,
   after?: ListPlace,
 ) {
-  const left = [...transitions];
   const unread: ListEntry[] = [];
   let isPartial = false;
   return {
@@ -347,8 +373,10 @@ function createTaskReader(
     isPartial: () => isPartial,
     /** The next entries; fewer than `count` are the last ones. */
     async next(count: number): Promise<ListEntry[]> {
-      while (unread.length < count && left.length > 0) {
-        const some = await tasks.read(workspaceId, taskId, left.splice(0, count));
+      while (unread.length < count) {
+        const transitions = take(left, count);
+        if (transitions.length === 0) break;
+        const some = await tasks.read(workspaceId, taskId, transitions);
         isPartial ||= some.isPartial;
         const entries = some.entries.filter((entry) => !after || isAfter(entry, after));
         unread.push(...entries.sort((a, b) => (isAfter(a, b) ? 1 : -1)));
