@@ -1,4 +1,6 @@
-import { findLossyNumbers, isLossyNumber } from './parse-json.ts';
+import { ValidationError } from '@herald/core';
+import type { Request, Response } from 'express';
+import { findLossyNumbers, isLossyNumber, levelsOf, parseJson } from './parse-json.ts';
 
 const pathsIn = (text: string, itemLevel?: number) =>
   [...findLossyNumbers(text, itemLevel)].map((path) => path.join('.'));
@@ -29,6 +31,35 @@ test('a path names 66 levels, and 64 characters of a name', () => {
   const [deep] = findLossyNumbers(`${'['.repeat(5_000)}1e400${']'.repeat(5_000)}`);
   expect(deep).toHaveLength(66);
   expect(pathsIn(`{"${'k'.repeat(5_000)}":1e400}`)).toEqual(['k'.repeat(64)]);
+});
+
+const LONG = ' '.repeat(1_000);
+
+test.each([
+  ['[]', 0],
+  [`${LONG}{"a":[1,{"b":[]},[[]]],"c":{}}`, 4],
+  [`${LONG}["[[[[","\\"[[[","\\\\",[]]`, 2],
+  [`${LONG}{"a":"`, 1],
+  [`${LONG}]]]]`, 0],
+  ['['.repeat(5_000), 5_000],
+  ['{"a":'.repeat(5_000), 5_000],
+])('%s is nested %i levels deep', (text, levels) => {
+  expect(levelsOf(Buffer.from(text))).toBe(levels);
+});
+
+test('a body that is nested very deep is refused before it is parsed, and a clear sentence says so', () => {
+  const [, , parse] = parseJson(4 << 20, 'transitions');
+  const read = (levels: number): unknown => {
+    const req = { body: Buffer.from(`{"transitions":${'['.repeat(levels)}${']'.repeat(levels)}}`) } as Request;
+    parse?.(req, {} as Response, () => undefined);
+    return req.body;
+  };
+  expect(read(999)).toHaveProperty('transitions');
+  const parsing = import.meta.jest.spyOn(JSON, 'parse');
+  expect(() => read(1_000)).toThrow(ValidationError);
+  expect(() => read(2_000_000)).toThrow('is nested deeper than 1000 levels; flatten it');
+  expect(parsing).not.toHaveBeenCalled();
+  parsing.mockRestore();
 });
 
 /** What Node's parser says of the same text, which knows the source of each number. */

@@ -17,6 +17,8 @@ const LOSSY = 'would read back as another number; send it as a string';
 /** How many lossy numbers an answer lists, and how much of each path. The answer must be smaller than the request. */
 const LISTED_NUMBERS = 10;
 const PATH_LIMIT_CHARACTERS = 300;
+/** Levels of a body that is parsed. Where a field may have any JSON, each operation judges how deep; see `judgeJson`. */
+const PARSED_LEVELS = 1_000;
 /** The level of a batch's items: in a list, in a field of the body. */
 const ITEM_LEVEL = 2;
 
@@ -64,12 +66,36 @@ function parseBytes(req: Request, bytes: Buffer, itemsField: string | undefined)
   if (bytes.length === 0) return {};
   // Decoding would replace invalid bytes with U+FFFD, and different bodies would look the same.
   if (!isUtf8(bytes)) throw notUtf8();
+  if (levelsOf(bytes) > PARSED_LEVELS) {
+    throw new ValidationError([{ path: '', message: `is nested deeper than ${PARSED_LEVELS} levels; flatten it` }]);
+  }
   const read = bytes.toString();
   const text = read.startsWith(BYTE_ORDER_MARK) ? read.slice(1) : read;
   const body = parseText(text);
   const problems = judgeNumbers(text, itemsField);
   if (problems.size > 0) stateOf(req).lossyBatch = { text, problems };
   return body;
+}
+
+const [QUOTE, BACKSLASH, BRACKET, BRACE, END_OF_BRACKET, END_OF_BRACE] = Buffer.from('"\\[{]}');
+
+/**
+ * How deep lists and objects of a JSON text are nested; 0 of a short one, which can't be nested too deep. Parsing a
+ * million levels takes seconds, and keeps everybody waiting; counting them takes some 3 ns a byte.
+ */
+export function levelsOf(json: Buffer): number {
+  if (json.length <= PARSED_LEVELS) return 0;
+  let [level, deepest] = [0, 0];
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === QUOTE) {
+      for (at++; at < json.length && json[at] !== QUOTE; at++) if (json[at] === BACKSLASH) at++;
+    } else if (byte === BRACKET || byte === BRACE) {
+      level++;
+      if (level > deepest) deepest = level;
+    } else if (byte === END_OF_BRACKET || byte === END_OF_BRACE) level--;
+  }
+  return deepest;
 }
 
 function parseText(text: string): unknown {
