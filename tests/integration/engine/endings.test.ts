@@ -453,7 +453,7 @@ describe('a pending redelivery', () => {
     await engine.log.redeliver(receiver.workspaceId, id, NOW);
     const handle = (await engine.leases.find(id)) ?? '';
     const { group } = receiver;
-    const job = { id, handle, group, dueAt: NOW, ring: 1, isProbe: false, loaded: undefined } as const;
+    const job = { id, handle, group, dueAt: NOW, ring: 1, tenant: '', isProbe: false, loaded: undefined } as const;
     expect(await engine.worker.finish(job, NOW)).toBe('waits');
     expect((await engine.worker.reserve(NOW)).map((each) => each.id)).toEqual([id]);
   });

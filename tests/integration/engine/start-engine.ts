@@ -85,6 +85,7 @@ export async function startEngine({ hasHistory = false } = {}) {
           groupLimit: LIMIT,
           rooms: [most, most, most, most],
           suspects: [],
+          withoutRoom: [],
         });
         return reply.kind === 'paused' ? [] : reply.jobs;
       },

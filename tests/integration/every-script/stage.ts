@@ -101,6 +101,7 @@ export function createStage(engine: Engine, hasHistory: boolean, now: number) {
     groupLimit: LIMIT,
     rooms: [10, 10, 10, 10],
     suspects,
+    withoutRoom: [],
   });
 
   /** What a worker records of an attempt at a delivery. */
@@ -141,7 +142,7 @@ export function createStage(engine: Engine, hasHistory: boolean, now: number) {
     attemptAt,
     toHeld: (reserved: Reserved): Held => ({
       reserved,
-      slot: { group: reserved.group, ring: reserved.ring, startedAt: 0 },
+      slot: { group: reserved.group, ring: reserved.ring, tenant: reserved.tenant, startedAt: 0 },
       leaseEndsAt: now + LEASE_MS,
     }),
   };

@@ -11,6 +11,7 @@ export type ReserveOptions = {
   readonly groupLimit?: number;
   readonly leaseMs?: number;
   readonly suspects?: readonly string[];
+  readonly withoutRoom?: readonly string[];
   /** Default: what no other reserve has. */
   readonly nonce?: string;
 };
@@ -29,6 +30,7 @@ export function createQueueScripts({ redis, keys }: Awaited<ReturnType<typeof st
     groupLimit = 5,
     leaseMs = 20_000,
     suspects = [],
+    withoutRoom = [],
     nonce = `n${reserves++}`,
   }: ReserveOptions = {}) =>
     reserve({
@@ -38,6 +40,7 @@ export function createQueueScripts({ redis, keys }: Awaited<ReturnType<typeof st
       groupLimit,
       rooms: RINGS.map((ring) => rooms[ring] ?? 0),
       suspects,
+      withoutRoom,
     });
 
   return {

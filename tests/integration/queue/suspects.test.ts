@@ -128,3 +128,28 @@ test.each<{ when: string; end: EndOptions | undefined }>([
   }
   expect(await redis.pttl(keys.group('g'))).toBeGreaterThan(170_000_000);
 });
+
+test('room that is kept for others goes to one job of each tenant that has none, however many groups the others have', async () => {
+  await using set = await setUp();
+  const addTo = async (tenant: string, groups: number) =>
+    await set.queue.add(
+      ...Array.from({ length: groups * 3 }, (_, index) => {
+        const group = `${tenant}.${index % groups}`;
+        return { group, tenant, id: `${group}.${index}` };
+      }),
+    );
+  await addTo('hanging', 60);
+  const taken = await set.scripts.reserve({ rooms: [0, 0, 10] });
+  expect(new Set(taken.map(({ tenant }) => tenant))).toEqual(new Set(['hanging']));
+  await addTo('one', 4);
+  await addTo('two', 1);
+  const kept = await set.scripts.reserveAll({ rooms: [0, 0, 10], withoutRoom: ['hanging'] });
+  expect(kept.jobs.map(({ tenant }) => tenant)).toEqual(['one', 'two']);
+  expect(kept.left).toEqual([false, false, true, false]);
+  const none = await set.scripts.reserve({ rooms: [0, 0, 10], withoutRoom: ['hanging', 'one', 'two'] });
+  expect(none).toEqual([]);
+  // Whoever has room takes all of them, each once.
+  const rest = await set.scripts.reserve({ rooms: [0, 0, 1_000], groupLimit: 10 });
+  expect(new Set([...taken, ...kept.jobs, ...rest].map(({ id }) => id)).size).toBe(65 * 3);
+  expect(await findFaults(set.queue)).toEqual([]);
+});

@@ -142,13 +142,14 @@ test('however long jobs take, and whoever has them, a quick group that is known 
           groupLimit: LIMIT,
           leaseMs: 60_000,
           suspects: slots.findSuspects(),
+          withoutRoom: slots.withoutRoom(),
         });
         if (jobs.length === 0) return;
         for (const job of jobs) {
           const before = begun.get(job.group) ?? 0;
           begun.set(job.group, before + 1);
           const tookMs = takesMs.get(job.group)?.[before < 2 ? 0 : 1] ?? 0;
-          underWay.push({ job, slot: slots.start(job.group, job.ring), endsAt: now + tookMs, tookMs });
+          underWay.push({ job, slot: slots.start(job.group, job.ring, job.tenant), endsAt: now + tookMs, tookMs });
           if (job.group === 'quick') waits.push(now - (dueAt.get(job.id) ?? 0));
         }
       }

@@ -34,7 +34,16 @@ function setUpWith(concurrency: number, ...answers: readonly (Answer | Error)[])
     await setImmediate();
     if (answer instanceof Error) throw answer;
     const { ids = [], left = NOTHING_LEFT, lookAgainAt = 0, ring = 1, isPaused = false, dueAt = 500 } = answer;
-    const jobs = ids.map((id) => ({ id, handle: `1|g|n|${id}`, group: 'g', dueAt, ring, isProbe: false, loaded: '' }));
+    const jobs = ids.map((id) => ({
+      id,
+      handle: `1|g|n|${id}`,
+      group: 'g',
+      dueAt,
+      ring,
+      tenant: '',
+      isProbe: false,
+      loaded: '',
+    }));
     return { kind: isPaused ? 'paused' : 'reserved', jobs, left, lookAgainAt };
   };
   const slots = createSlots({ concurrency, now: () => 0 });
@@ -332,4 +341,20 @@ test('a reserve that Redis refused is not tried again at once', async () => {
   expect(idsOf([await reservations.next()])).toEqual(['a']);
   expect(requests).toHaveLength(2);
   expect(performance.now() - startedAt).toBeGreaterThan(400);
+});
+
+test('while the room for suspects is kept for others, it looks now and then whose suspects are ready', async () => {
+  const { slots, reservations, requests, waits } = setUp({ left: [false, false, true, false] });
+  for (let job = 0; job < 2; job++) slots.start('hangs', 2, 'ws_1');
+  await reservations.next();
+  expect(requests.at(-1)).toMatchObject({ rooms: [25, 4, 1, 5], withoutRoom: ['ws_1'] });
+  const wait = reservations.wait(10);
+  await setImmediate();
+  // A mark of the ring says nothing then.
+  expect(waits.map(({ rings }) => rings)).toEqual([[0, 1, 3]]);
+  expect(waits[0]?.seconds).toBeLessThanOrEqual(0.1);
+  waits[0]?.end(false);
+  expect(await wait).toBe(false);
+  await reservations.next();
+  expect(requests).toHaveLength(2);
 });

@@ -101,7 +101,8 @@ export function createReservations(deps: ReservationsDeps) {
     if (!unanswered || unanswered.leaseEndsAt - at < LEFT_AT_REPEAT * leaseMs)
       unanswered = { nonce: `${processId}${(reserves++).toString(36)}`, leaseEndsAt: at + leaseMs };
     const { nonce, leaseEndsAt } = unanswered;
-    const reply = await reserve({ now: at, leaseEndsAt, nonce, groupLimit, rooms, suspects: slots.findSuspects() });
+    const [suspects, withoutRoom] = [slots.findSuspects(), slots.withoutRoom()];
+    const reply = await reserve({ now: at, leaseEndsAt, nonce, groupLimit, rooms, suspects, withoutRoom });
     unanswered = undefined;
     isPaused = reply.kind === 'paused';
     left = reply.left;
@@ -109,7 +110,7 @@ export function createReservations(deps: ReservationsDeps) {
     lookAgainAt = isPaused ? 0 : reply.lookAgainAt;
     pace.note(reply.jobs, at);
     for (const reserved of reply.jobs)
-      buffer.push({ reserved, slot: slots.start(reserved.group, reserved.ring), leaseEndsAt });
+      buffer.push({ reserved, slot: slots.start(reserved.group, reserved.ring, reserved.tenant), leaseEndsAt });
     if (isStopped()) await stop();
   };
 
@@ -144,10 +145,12 @@ export function createReservations(deps: ReservationsDeps) {
     if (unstarted.length > 0) await giveBack(unstarted);
   };
 
-  /** Rings that are served now and have room. */
+  /** Rings that are served now and have room for every group. */
   const ringsWithRoom = (): readonly Ring[] => {
     const rooms = slots.rooms();
-    return RINGS.filter((ring) => rooms[ring] > 0 && (ring === EXPRESS || !isPaused));
+    // The ring also has the groups of tenants without room: who gets some is looked for every now and then.
+    const isKept = slots.withoutRoom().length > 0;
+    return RINGS.filter((ring) => rooms[ring] > 0 && (ring === EXPRESS || !isPaused) && !(ring === SUSPECT && isKept));
   };
 
   const hasRoomFor = (rings: (ring: Ring) => boolean): boolean => ringsWithRoom().some(rings);

@@ -11,6 +11,8 @@ export type Reserved = {
   /** Since when it may go, epoch ms. */
   readonly dueAt: number;
   readonly ring: Ring;
+  /** Of a suspect job: to whom its group belongs; '' to nobody. */
+  readonly tenant: string;
   /** It goes through an open breaker, alone. */
   readonly isProbe: boolean;
   /**
@@ -32,6 +34,8 @@ export type ReserveRequest = {
   readonly rooms: readonly number[];
   /** Groups that keep this worker waiting far longer than usual. */
   readonly suspects: readonly string[];
+  /** Tenants whose suspects get none of the room; while there are any, the others get one slot each. */
+  readonly withoutRoom: readonly string[];
 };
 
 export type ReserveReply = {
@@ -46,7 +50,7 @@ export type ReserveReply = {
 
 const Flag = z.number().transform((value) => value === 1);
 const RingNumber = z.enum(['0', '1', '2', '3']).transform((text) => Number(text) as Ring);
-const Row = z.tuple([z.string(), z.string(), RingNumber, Flag, z.unknown()]);
+const Row = z.tuple([z.string(), z.string(), RingNumber, Flag, z.unknown(), z.string()]);
 const Left = z.tuple([Flag, Flag, Flag, Flag]);
 const Reply = z.tuple([z.enum(['reserved', 'paused']), z.array(Row), z.coerce.number(), Left]);
 
@@ -65,12 +69,22 @@ export function createReserve(defineScript: DefineScript, keys: QueueKeys, loadL
     ...RINGS.map(keys.turns),
   ];
   return async (request: ReserveRequest): Promise<ReserveReply> => {
-    const { now, leaseEndsAt, nonce, groupLimit, rooms, suspects } = request;
-    const args = [keys.prefix, now, leaseEndsAt, nonce, groupLimit, ...rooms, ...suspects];
+    const { now, leaseEndsAt, nonce, groupLimit, rooms, suspects, withoutRoom } = request;
+    const args = [
+      keys.prefix,
+      now,
+      leaseEndsAt,
+      nonce,
+      groupLimit,
+      ...rooms,
+      suspects.length,
+      ...suspects,
+      ...withoutRoom,
+    ];
     const [kind, rows, lookAgainAt, left] = Reply.parse(await reserve(scriptKeys, args));
     const loaded = readRows(rows.map(([id, , , , row]) => ({ id, row })));
-    const jobs = rows.map(([id, handle, ring, isProbe], index) => {
-      return { id, handle, ...readHandle(handle), ring, isProbe, loaded: loaded[index] };
+    const jobs = rows.map(([id, handle, ring, isProbe, , tenant], index) => {
+      return { id, handle, ...readHandle(handle), ring, tenant, isProbe, loaded: loaded[index] };
     });
     return { kind, jobs, left, lookAgainAt };
   };
@@ -87,6 +101,11 @@ function readHandle(handle: string): Pick<Reserved, 'group' | 'dueAt'> {
 const JOBS_A_TURN = 4;
 /** Turns that have passed, of which one reserve forgets at most so many: Redis does nothing else meanwhile. */
 const TURNS_FORGOTTEN = 100;
+/**
+ * Suspects in the order of their turns among which one is looked for whose tenant gets room. A tenant has one turn at a
+ * time while others wait, so another's stands near the front.
+ */
+const SUSPECTS_LOOKED_AT = 20;
 /** Groups of `later` that one reserve looks at, at most: Redis does nothing else meanwhile. */
 const GROUPS_LOOKED_AT = 100;
 /** How long a group that keeps a worker waiting is suspect, unless an answer comes first, in ms. */
@@ -105,12 +124,14 @@ function createReserveScript(loadLua: string): string {
 -- wake marks (zset)   KEYS[12..15] their turns (zset)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] leases end (ms)   ARGV[4] nonce, unique among reserves   ARGV[5] limit of
 -- a group
--- ARGV[6..9] most jobs of each ring   ARGV[10..] groups that keep this worker waiting far longer than usual
+-- ARGV[6..9] most jobs of each ring   ARGV[10] number of the groups that follow: those that keep this worker waiting far
+-- longer than usual   behind them: tenants whose suspects get none of the room; while there are any, each other tenant
+-- gets one slot
 -- Returns {'reserved' | 'paused', jobs, when to look again (ms) or 0, for each ring 1 when some of its groups are still
 -- ready, else 0}.
 -- A paused queue gives jobs of express groups only, and reports the other rings as not ready.
 -- Each job is {id, handle of its lease, its ring, 1 when it is a probe, else 0, the result of load, null when that is
--- nil or load fails}.
+-- nil or load fails, the tenant of a suspect or ''}.
 -- After a crash the jobs are in work until their leases end. Recovery then enqueues them where they stood.
 -- A repeat with the same nonce and lease end, after a lost reply, returns the jobs that it has reserved already, and no
 -- others.
@@ -121,7 +142,9 @@ ${loadLua}
 local isPaused = redis.call('HEXISTS', KEYS[2], 'paused') == 1
 local now, leaseEnd, nonce, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
 
-for index = 10, #ARGV do
+local lastSuspect, withoutRoom = 10 + tonumber(ARGV[10]), {}
+for index = lastSuspect + 1, #ARGV do withoutRoom[ARGV[index]] = true end
+for index = 11, lastSuspect do
   local group = ARGV[index]
   local state = readGroup(group)
   -- Renewed when half of it has passed: the worker says so at every reserve.
@@ -150,7 +173,8 @@ for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], leaseEnd, leaseEnd, 'BYSCO
     -- A job that was in work when the breaker opened is no probe. The next probe waits for the lease of the one that is
     -- out.
     local isProbe = state.isOpen and state.probeAt == leaseEnd and not isExpress(group)
-    jobs[#jobs + 1] = { id, handle, ringOf(group, state, now), isProbe and 1 or 0, false }
+    local ring = ringOf(group, state, now)
+    jobs[#jobs + 1] = { id, handle, ring, isProbe and 1 or 0, false, ring == '2' and state.tenant or '' }
   end
 end
 -- The first run has counted these jobs off.
@@ -231,7 +255,7 @@ local function serve(group, turn, ring, room, isAlone)
     local handle = due[index + 1] .. '|' .. group .. '|' .. nonce .. '|' .. due[index]
     leases[#leases + 1] = leaseEnd
     leases[#leases + 1] = handle
-    jobs[#jobs + 1] = { due[index], handle, ring, isProbe and 1 or 0, false }
+    jobs[#jobs + 1] = { due[index], handle, ring, isProbe and 1 or 0, false, ring == '2' and state.tenant or '' }
   end
   state.inWork, taken, state.served = state.inWork + served, taken + served, served
   if isProbe then
@@ -256,15 +280,31 @@ local function forgetPassed(turns, present)
   if passed[1] then redis.call('ZREM', turns, unpack(passed)) end
 end
 
+-- The first groups of a ring, and their turns. Of suspects, those whose tenants get room.
+local function firstOf(index, isKept)
+  if not isKept then return redis.call('ZRANGE', KEYS[4 + index], 0, 1, 'WITHSCORES') end
+  local found, those = redis.call('ZRANGE', KEYS[4 + index], 0, ${SUSPECTS_LOOKED_AT - 1}, 'WITHSCORES'), {}
+  for at = 1, #found, 2 do
+    if not withoutRoom[readGroup(found[at]).tenant or ''] then
+      those[#those + 1] = found[at]
+      those[#those + 1] = found[at + 1]
+    end
+  end
+  return those
+end
+
 for index = 0, 3 do
   local ring, room = tostring(index), tonumber(ARGV[6 + index])
+  local isKept = index == 2 and next(withoutRoom) ~= nil
   if isRepeated or (isPaused and index > 0) then room = 0 end
-  local isServed, first = room > 0, room > 0 and redis.call('ZRANGE', KEYS[4 + index], 0, 1, 'WITHSCORES') or {}
+  local isServed, first = room > 0, room > 0 and firstOf(index, isKept) or {}
   while first[1] and room > 0 do
-    room = room - serve(first[1], tonumber(first[2]), ring, room, not first[3])
-    first = redis.call('ZRANGE', KEYS[4 + index], 0, 1, 'WITHSCORES')
+    local served = serve(first[1], tonumber(first[2]), ring, isKept and 1 or room, not isKept and not first[3])
+    if isKept and served > 0 then withoutRoom[readGroup(first[1]).tenant or ''] = true end
+    room = room - served
+    first = firstOf(index, isKept)
   end
-  if isServed and first[1] then forgetPassed(KEYS[12 + index], tonumber(first[2])) end
+  if isServed and first[1] and not isKept then forgetPassed(KEYS[12 + index], tonumber(first[2])) end
 end
 -- Only this script knows whether groups are left. Other workers may have room for them, so they are woken.
 local left, isAnyReady = {}, false

@@ -30,7 +30,8 @@ test('while this process is busy, suspects have four slots, and what they hold a
   const slots = createSlots({ concurrency: 100, now: () => 0, isBusy: () => isBusy });
   expect(slots.rooms()).toEqual([50, 100, 4, 1_000]);
   for (let count = 0; count < 12; count++) slots.start('a', 2);
-  expect(slots.rooms()).toEqual([50, 100, 0, 1_000]);
+  // For a tenant that has none.
+  expect(slots.rooms()).toEqual([50, 100, 1, 1_000]);
   isBusy = false;
   expect(slots.rooms()).toEqual([50, 100, 38, 1_000]);
 });
@@ -53,7 +54,7 @@ test('jobs of one ring take no room of another', () => {
   start(10, 'a', 1);
   start(5, 'b', 2);
   start(99, 'c', 3);
-  expect(slots.rooms()).toEqual([47, 0, 0, 1]);
+  expect(slots.rooms()).toEqual([47, 0, 1, 1]);
 });
 
 test('a worker meant for one job has room for a suspect one', () => {
@@ -105,8 +106,28 @@ test('what takes long never takes more than its share of the slow slots, that of
     start(10, group, 1);
     passMs(100);
   }
-  // Twenty may, and 25 do.
-  expect(slots.rooms()).toEqual([50, 10, 0, 80]);
+  // Twenty may, and 25 do. One more suspect may begin, of a tenant that has none.
+  expect(slots.rooms()).toEqual([50, 10, 1, 80]);
+});
+
+test('some slots are kept for tenants that have no suspect job, however many others have', () => {
+  const { slots, passMs } = setUp(20);
+  const start = (count: number, tenant: string) =>
+    Array.from({ length: count }, (_, index) => slots.start(`${tenant}${index}`, 2, tenant));
+  start(9, 'ws_1');
+  expect([slots.rooms()[2], slots.withoutRoom()]).toEqual([1, []]);
+  start(1, 'ws_1');
+  expect([slots.rooms()[2], slots.withoutRoom()]).toEqual([2, ['ws_1']]);
+  start(1, 'ws_2');
+  expect([slots.rooms()[2], slots.withoutRoom()]).toEqual([1, ['ws_1', 'ws_2']]);
+  // They hold slow slots now.
+  passMs(1_000);
+  expect([slots.rooms()[2], slots.withoutRoom()]).toEqual([10, []]);
+  start(40, 'ws_1');
+  expect(slots.rooms()[2]).toBe(0);
+  passMs(1_000);
+  // Forty hold slow slots, and eleven the suspect ones.
+  expect([slots.rooms()[2], slots.withoutRoom()]).toEqual([1, ['ws_1', 'ws_2']]);
 });
 
 test('slow groups can use all of their slots, however many others take long', () => {
@@ -124,7 +145,7 @@ test('whatever takes long, no more are in work than there are slots', () => {
     passMs(100);
   }
   expect(slots.inWork()).toBe(mostInWork(10));
-  expect(mostInWork(10)).toBe(50 + 10 + 5 + 100 + 20);
+  expect(mostInWork(10)).toBe(50 + 10 + 5 + 1 + 100 + 20);
 });
 
 test('suspect is what takes eight times as long as usual', () => {

@@ -5,7 +5,13 @@ import { EXPRESS, QUICK, RINGS, SLOW, SUSPECT, type Ring } from '../queue-keys.t
 export type JobEnd = 'answered' | 'unanswered' | 'unsent';
 
 /** A job in work in this process. */
-export type Slot = { readonly group: string; readonly ring: Ring; readonly startedAt: number };
+export type Slot = {
+  readonly group: string;
+  readonly ring: Ring;
+  /** Of a suspect job: to whom its group belongs; '' to nobody. */
+  readonly tenant: string;
+  readonly startedAt: number;
+};
 
 /** A number for each ring. */
 export type PerRing = readonly [express: number, quick: number, suspect: number, slow: number];
@@ -20,6 +26,12 @@ const LATE_PER_QUICK = 2;
  * else: ten at once keep all others waiting for 30 ms.
  */
 const SUSPECTS_WHILE_BUSY = 4;
+/**
+ * The part of the quick slots that is kept, beside the suspect ones, for tenants which have no suspect job in this
+ * process. Whoever has many endpoints that hang holds all suspect slots until the deadline, and nobody else's new
+ * endpoint would get its first delivery meanwhile.
+ */
+const KEPT_PER_QUICK = 1 / 10;
 /** A job that takes so many times as long as usual makes its group suspect until it ends. */
 const SUSPECT_FACTOR = 8;
 const SUSPECT_AT_LEAST_MS = 100;
@@ -40,9 +52,14 @@ export function slotsFor(concurrency: number): PerRing {
   return [EXPRESS_SLOTS, concurrency, Math.max(1, Math.floor(concurrency / 2)), SLOW_PER_QUICK * concurrency];
 }
 
+function keptFor(concurrency: number): number {
+  return Math.max(1, Math.floor(KEPT_PER_QUICK * concurrency));
+}
+
 /** The most jobs in work at once in such a worker. */
 export function mostInWork(concurrency: number): number {
-  return slotsFor(concurrency).reduce((sum, count) => sum + count, LATE_PER_QUICK * concurrency);
+  const others = LATE_PER_QUICK * concurrency + keptFor(concurrency);
+  return slotsFor(concurrency).reduce((sum, count) => sum + count, others);
 }
 
 /**
@@ -107,9 +124,16 @@ export function createSlots({ concurrency, now, isBusy = () => false }: SlotsOpt
     return { holding, changesAt };
   };
 
+  /** Suspect jobs that may be started now: of everybody, and of tenants that have none. */
+  const suspectRooms = (holding: number): { readonly usual: number; readonly kept: number } => {
+    const atOnce = isBusy() ? Math.min(most[SUSPECT], SUSPECTS_WHILE_BUSY) : most[SUSPECT];
+    const kept = most[SUSPECT] + keptFor(concurrency) - holding;
+    return { usual: atOnce - holding, kept: isBusy() ? Math.min(kept, 1) : kept };
+  };
+
   return {
-    start(group: string, ring: Ring): Slot {
-      const slot: Slot = { group, ring, startedAt: now() };
+    start(group: string, ring: Ring, tenant = ''): Slot {
+      const slot: Slot = { group, ring, tenant, startedAt: now() };
       const slots = steady.get(ring) ?? busy.get(group) ?? new Set();
       slots.add(slot);
       if (!steady.has(ring)) busy.set(group, slots);
@@ -129,10 +153,17 @@ export function createSlots({ concurrency, now, isBusy = () => false }: SlotsOpt
     rooms(): PerRing {
       const { holding } = count(now());
       const inAll = mostInWork(concurrency) - inWork;
-      const mostOf = (ring: Ring): number =>
-        ring === SUSPECT && isBusy() ? Math.min(most[ring], SUSPECTS_WHILE_BUSY) : most[ring];
-      const roomOf = (ring: Ring): number => Math.max(0, Math.min(mostOf(ring) - holding[ring], inAll));
-      return [roomOf(EXPRESS), roomOf(QUICK), roomOf(SUSPECT), roomOf(SLOW)];
+      const roomFor = (jobs: number): number => Math.max(0, Math.min(jobs, inAll));
+      const roomOf = (ring: Ring): number => roomFor(most[ring] - holding[ring]);
+      const { usual, kept } = suspectRooms(holding[SUSPECT]);
+      return [roomOf(EXPRESS), roomOf(QUICK), roomFor(usual > 0 ? usual : kept), roomOf(SLOW)];
+    },
+
+    /** Tenants that have a suspect job, while all the room for suspects is kept for others; otherwise none. */
+    withoutRoom(): readonly string[] {
+      if (suspectRooms(count(now()).holding[SUSPECT]).usual > 0) return [];
+      const suspects = [...busy.values()].flatMap((slots) => [...slots].filter(({ ring }) => ring === SUSPECT));
+      return [...new Set(suspects.map(({ tenant }) => tenant))];
     },
 
     /** How long until a ring gets room although no job ends, in ms; Infinity: it doesn't. */
