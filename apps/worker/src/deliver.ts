@@ -31,7 +31,7 @@ import type { LoadReply, LoadedDelivery } from '@herald/store/deliveries/deliver
 import type { DeliveryStore, RecordedAttempt } from '@herald/store/deliveries/delivery-store';
 import type { EndpointRecord } from '@herald/store/endpoints/endpoint-record';
 import type { SecretCipher } from '@herald/store/secrets/secret-cipher';
-import type { DeliveryReport } from './report.ts';
+import type { DeliveryReport, EndedDelivery } from './report.ts';
 
 /** A delivery that was reserved from the queue. */
 export type DeliveryTurn = {
@@ -398,7 +398,7 @@ function toAttemptRecord(
 export async function cancelDelivery(
   { deliveries, report, now }: TurnDeps,
   turn: DeliveryTurn,
-  delivery: Pick<Delivery, 'id'> & Partial<Pick<Delivery, 'endpointId'>>,
+  delivery: EndedDelivery,
   reason: CancelReason,
 ): Promise<ProcessVerdict> {
   report.ended(delivery, 'canceled', reason, await deliveries.cancel(delivery.id, reason, now(), turn));

@@ -71,10 +71,16 @@ function prepare() {
       breakerChanged: count('breaker'),
     },
   });
-  const attempt = (status: number, reply: Partial<RecordReply>, reason?: string) => {
+  const attempt = (status: number, reply: Partial<RecordReply>, reason?: string, of: Partial<EndpointRecord> = {}) => {
     const record: AttemptRecord = { at: NOW, durationMs: 5, status };
     const outcome = { kind: 'responded', status, answer: '' } as const;
-    report.attempted({ loaded, endpoint, outcome, attempt: record, reply: recorded(reply), reason, now: NOW + 7 });
+    const now = NOW + 7;
+    report.attempted({
+      ...{ loaded, outcome, reason, now },
+      endpoint: { ...endpoint, ...of },
+      attempt: record,
+      reply: recorded(reply),
+    });
   };
   return { report, attempt, lines, fields, counts };
 }
@@ -170,8 +176,28 @@ test('an endpoint that refuses all that waits for it gets a few lines at level i
   import.meta.jest.useRealTimers();
   expect(lines.filter((line) => line === 'info delivery.attempted')).toHaveLength(20);
   expect(lines.at(-1)).toBe('info endpoint.failures_not_logged');
-  expect(fields.at(-1)).toMatchObject({ endpointId: 'wh_1', lines: 980 });
+  expect(fields.at(-1)).toMatchObject({ workspaceId: 'ws_1', group: 'wh_x', lines: 980 });
   expect(counts).toHaveLength(1_000);
+});
+
+test('the callbacks of a workspace bury nothing of what is written about another', () => {
+  import.meta.jest.useFakeTimers();
+  const { attempt, lines, fields } = prepare();
+  const reply = { status: 'pending', disabled: 'gone', breaker: 'opened' } as const;
+  for (let each = 0; each < 12_000; each++)
+    attempt(410, reply, undefined, { id: `cb_${each}`, group: `ori_${each % 500}` });
+  const before = lines.length;
+  const written = (from: number) => lines.slice(from).filter((line) => !line.startsWith('debug'));
+  expect(written(0)).toHaveLength(200);
+  attempt(500, reply, undefined, { id: 'wh_2', group: 'wh_2', workspaceId: 'ws_2' });
+  expect(written(before)).toEqual([
+    'info delivery.attempted',
+    'warn endpoint.disabled',
+    'warn endpoint.breaker_opened',
+  ]);
+  import.meta.jest.advanceTimersByTime(10_000);
+  import.meta.jest.useRealTimers();
+  expect(fields.at(-1)).toMatchObject({ workspaceId: 'ws_1', group: undefined });
 });
 
 test('an end without an attempt counts only for whoever made it', () => {

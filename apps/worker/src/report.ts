@@ -2,12 +2,13 @@ import {
   isSuccess,
   outcomeClassOf,
   type CountedOutcome,
+  type Delivery,
   type DeliveryEvent,
   type DeliveryId,
   type NoticeDraft,
   type NoticeEvent,
 } from '@herald/core';
-import { createLogLimit, type Logger } from '@herald/runtime/log';
+import { createLogLimit, type LogFields, type Logger } from '@herald/runtime/log';
 import { createCounter, type MetricsRegistry } from '@herald/runtime/metrics';
 import type { AttemptRecord } from '@herald/store/deliveries/attempt-record';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
@@ -32,13 +33,19 @@ export type ReportedAttempt = {
   readonly now: number;
 };
 
+/** A delivery whose record is lost has no endpoint and no workspace. */
+export type EndedDelivery = Pick<Delivery, 'id'> & Partial<Pick<Delivery, 'endpointId' | 'workspaceId'>>;
+
 export type DeliveryReportDeps = {
   readonly logger: Logger;
   readonly deliveries: DeliveryMetrics;
   readonly attempts: Pick<AttemptMetrics, 'attempted' | 'delivered' | 'breakerChanged'>;
 };
 
-/** Failures of one endpoint that are logged in full in one window; the rest is logged at level debug. */
+/**
+ * Failures of one group that are logged in full in one window, and changes of its endpoints; the rest is logged at
+ * level debug. Each Task may have a callback, so a workspace may have very many endpoints.
+ */
 const LINES = 20;
 const WINDOW_MS = 10_000;
 /** A notice that waits for NOTICE_URL is looked at again and again: one line in this time tells of all, in ms. */
@@ -49,9 +56,15 @@ const LEFT_WINDOW_MS = 60_000;
  * call that made it a fact, after Redis has confirmed that it is written.
  */
 export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryReportDeps) {
-  const limit = createLogLimit(LINES, WINDOW_MS, (endpointId, lines) => {
-    logger.info('endpoint.failures_not_logged', { endpointId, lines, withinMs: WINDOW_MS });
-  });
+  const createLimit = () =>
+    createLogLimit(LINES, WINDOW_MS, ({ owner: workspaceId, subject: group, lines }) => {
+      logger.info('endpoint.failures_not_logged', { workspaceId, group, lines, withinMs: WINDOW_MS });
+    });
+  const [failures, changes] = [createLimit(), createLimit()];
+  /** Failures don't count for what follows from them. */
+  const logChange = (level: 'info' | 'warn', event: string, of: EndpointRecord, fields: LogFields): void => {
+    logger[changes.admits(of.group, of.workspaceId) ? level : 'debug'](event, fields);
+  };
   const leftLimit = createLogLimit(1, LEFT_WINDOW_MS, () => undefined);
   const reportFollowing = ({ loaded, endpoint, reply, reason, now }: ReportedAttempt) => {
     const { event, workspaceId, scheduledAt } = loaded.delivery;
@@ -63,13 +76,13 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
     }
     if (reply.disabled) {
       deliveries.endpointDisabled(reply.disabled);
-      logger.warn('endpoint.disabled', { ...ids, host: hostOf(endpoint), reason: reply.disabled });
+      logChange('warn', 'endpoint.disabled', endpoint, { ...ids, host: hostOf(endpoint), reason: reply.disabled });
     }
     if (reply.breaker) {
       attempts.breakerChanged(reply.breaker);
       const facts = { group: endpoint.group, endpointId: endpoint.id, workspaceId, host: hostOf(endpoint) };
-      if (reply.breaker === 'opened') logger.warn('endpoint.breaker_opened', facts);
-      else logger.info('endpoint.breaker_closed', facts);
+      if (reply.breaker === 'opened') logChange('warn', 'endpoint.breaker_opened', endpoint, facts);
+      else logChange('info', 'endpoint.breaker_closed', endpoint, facts);
     }
   };
   return {
@@ -77,21 +90,21 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
       const { loaded, outcome, attempt, reply } = made;
       attempts.attempted(loaded.delivery.event, outcome, attempt.durationMs);
       const level = levelOf(made);
-      const isWritten = level === 'debug' || limit.admits(made.endpoint.id);
+      const isWritten = level === 'debug' || failures.admits(made.endpoint.group, made.endpoint.workspaceId);
       logger[isWritten ? level : 'debug']('delivery.attempted', toFields(made));
       reportFollowing({ ...made, reason: reply.disabled ? 'receiver_disabled' : made.reason });
     },
     /** Ended without an attempt. */
     ended(
-      { id, endpointId }: { readonly id: DeliveryId; readonly endpointId?: string },
+      { id, endpointId, workspaceId }: EndedDelivery,
       status: 'failed' | 'canceled',
       reason: string,
       reply: EndReply,
     ): void {
       if (reply.kind !== 'ended') return;
       deliveries.settled({ status, reason, ...(reply.event && { event: reply.event }) });
-      const level = limit.admits(endpointId ?? reason) ? 'info' : 'debug';
-      logger[level]('delivery.ended', { deliveryId: id, endpointId, event: reply.event, status, reason });
+      const level = failures.admits(endpointId ?? reason, workspaceId) ? 'info' : 'debug';
+      logger[level]('delivery.ended', { deliveryId: id, workspaceId, endpointId, event: reply.event, status, reason });
     },
     purged: (endpointId: string, purged: readonly PurgedDelivery[]): void => {
       const byFacts = Map.groupBy(purged, ({ event, reason }) => `${event ?? ''} ${reason}`);
@@ -108,7 +121,7 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
     told({ deliveryId, transitionId }: NoticeDraft, event: NoticeEvent, endpoint: EndpointRecord): void {
       const { id: endpointId, workspaceId } = endpoint;
       deliveries.created(event, 1);
-      logger.info('notice.created', {
+      logChange('info', 'notice.created', endpoint, {
         event,
         deliveryId,
         transitionId,
@@ -125,7 +138,8 @@ export function createDeliveryReport({ logger, deliveries, attempts }: DeliveryR
     },
     /** Tells of what was not logged so far. */
     close: (): void => {
-      limit.close();
+      failures.close();
+      changes.close();
       leftLimit.close();
     },
   };

@@ -2,8 +2,8 @@ import { createLogLimit } from './log.ts';
 
 function prepare() {
   import.meta.jest.useFakeTimers();
-  const suppressed: [string, number][] = [];
-  const { admits, close } = createLogLimit(2, 10_000, (subject, lines) => suppressed.push([subject, lines]));
+  const suppressed: [string | undefined, number][] = [];
+  const { admits, close } = createLogLimit(2, 10_000, ({ subject, lines }) => suppressed.push([subject, lines]));
   return { admits, close, suppressed };
 }
 afterEach(() => {
@@ -12,7 +12,13 @@ afterEach(() => {
 
 test('lets so many lines about one thing through, and tells how many more there were', () => {
   const { admits, suppressed } = prepare();
-  expect(['wh_1', 'wh_1', 'wh_1', 'wh_1', 'wh_2'].map(admits)).toEqual([true, true, false, false, true]);
+  expect(['wh_1', 'wh_1', 'wh_1', 'wh_1', 'wh_2'].map((subject) => admits(subject))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    true,
+  ]);
   import.meta.jest.advanceTimersByTime(10_000);
   expect(suppressed).toEqual([['wh_1', 2]]);
 });
@@ -24,6 +30,19 @@ test('lets lines through again when the window has ended', () => {
   expect(admits('wh_1')).toBe(true);
   import.meta.jest.advanceTimersByTime(10_000);
   expect(suppressed).toEqual([['wh_1', 1]]);
+});
+
+test('an owner with very many subjects has five times as many lines, and nobody else has fewer', () => {
+  const { admits, suppressed } = prepare();
+  const written = Array.from({ length: 20_000 }, (_, index) => admits(`cb_${index}`, 'ws_1'));
+  expect(written.filter(Boolean)).toHaveLength(10);
+  expect(admits('cb_0', 'ws_1')).toBe(false);
+  expect(admits('wh_1', 'ws_2')).toBe(true);
+  import.meta.jest.advanceTimersByTime(10_000);
+  expect(suppressed).toEqual([
+    ['cb_0', 1],
+    [undefined, 19_990],
+  ]);
 });
 
 test('tells in the end how many lines there were until then, and waits for nothing more', () => {

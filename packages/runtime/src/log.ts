@@ -68,39 +68,68 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Subjects that are counted at a time, each by itself. */
-const SUBJECT_LIMIT = 10_000;
+/** Owners that are counted at a time, each by itself. */
+const OWNER_LIMIT = 10_000;
+/** Lines of one owner, for each line of one subject. */
+const OWNER_LINES = 5;
+
+/** The lines of an owner in its window. `written`: by subject; at most OWNER_LINES of them have any. */
+type LogWindow = {
+  readonly timer: NodeJS.Timeout;
+  readonly written: Map<string, number>;
+  readonly suppressed: Map<string, number>;
+  left: number;
+  suppressedOfOthers: number;
+};
 
 /**
- * Lets the first lines about each subject through in a window of time, and counts the rest: an endpoint that refuses
- * everything must not bury the log lines about all others. Of very many subjects at a time, those that come last are
- * counted as the one subject `others`.
- * @param onSuppressed called at the end of a window that had more lines
+ * Lets the first lines about each subject through in a window of time, and five times as many of each owner, and counts
+ * the rest: an endpoint that refuses everything must not bury the log lines about all others, and neither must a
+ * workspace that has very many of them. Of very many owners at a time, those that come last are counted as one.
+ * @param lines of a subject
+ * @param onSuppressed called at the end of an owner's window for each subject that had more lines; `subject` is absent
+ * for all of those that had none written
  */
 export function createLogLimit(
   lines: number,
   windowMs: number,
-  onSuppressed: (subject: string, lines: number) => void,
+  onSuppressed: (suppressed: { readonly owner: string; readonly subject?: string; readonly lines: number }) => void,
 ) {
-  const windows = new Map<string, { count: number; readonly timer: NodeJS.Timeout }>();
-  const end = (subject: string): void => {
-    const { count = 0, timer } = windows.get(subject) ?? {};
-    clearTimeout(timer);
-    windows.delete(subject);
-    if (count > lines) onSuppressed(subject, count - lines);
+  const windows = new Map<string, LogWindow>();
+  const end = (owner: string): void => {
+    const window = windows.get(owner);
+    if (!window) return;
+    clearTimeout(window.timer);
+    windows.delete(owner);
+    for (const [subject, count] of window.suppressed) onSuppressed({ owner, subject, lines: count });
+    if (window.suppressedOfOthers > 0) onSuppressed({ owner, lines: window.suppressedOfOthers });
+  };
+  const open = (owner: string): LogWindow => {
+    const timer = setTimeout(end, windowMs, owner).unref();
+    const left = OWNER_LINES * lines;
+    const window: LogWindow = { timer, written: new Map(), suppressed: new Map(), left, suppressedOfOthers: 0 };
+    windows.set(owner, window);
+    return window;
   };
   return {
     /** Whether to write a line about this subject. */
-    admits: (given: string): boolean => {
-      const subject = windows.has(given) || windows.size < SUBJECT_LIMIT ? given : 'others';
-      const window = windows.get(subject) ?? { count: 0, timer: setTimeout(end, windowMs, subject).unref() };
-      windows.set(subject, window);
-      window.count++;
-      return window.count <= lines;
+    admits: (subject: string, given = subject): boolean => {
+      const owner = windows.has(given) || windows.size < OWNER_LIMIT ? given : 'others';
+      const window = windows.get(owner) ?? open(owner);
+      const { written, suppressed } = window;
+      const before = written.get(subject) ?? 0;
+      if (before < lines && window.left > 0) {
+        written.set(subject, before + 1);
+        window.left--;
+        return true;
+      }
+      if (before > 0) suppressed.set(subject, (suppressed.get(subject) ?? 0) + 1);
+      else window.suppressedOfOthers++;
+      return false;
     },
     /** Ends all windows. */
     close: (): void => {
-      for (const subject of windows.keys()) end(subject);
+      for (const owner of windows.keys()) end(owner);
     },
   };
 }

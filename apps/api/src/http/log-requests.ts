@@ -52,8 +52,7 @@ export function createRequestLog({
   logger,
   metrics: { requests: metrics },
 }: RequestLogDeps): RequestHandler {
-  const limit = createLogLimit(REFUSALS, WINDOW_MS, (subject, lines) => {
-    const [address, reason] = subject.split(' ');
+  const limit = createLogLimit(REFUSALS, WINDOW_MS, ({ owner: address, subject: reason, lines }) => {
     logger.info('request.refusals_not_logged', { address, reason, lines, withinMs: WINDOW_MS });
   });
   resources.add('request log', limit.close);
@@ -70,7 +69,7 @@ export function createRequestLog({
       // How long a stream stays open says nothing of how quickly requests are answered.
       if (!isStream) metrics.seconds.observe({ method, route }, durationMs / 1_000);
       const level = status === HUNG_UP ? 'debug' : status >= 500 ? 'warn' : status >= 400 ? 'info' : 'debug';
-      const isRefused = level === 'info' && !limit.admits(`${clientAddressOf(req)} ${problem ?? status}`);
+      const isRefused = level === 'info' && !limit.admits(`${problem ?? status}`, clientAddressOf(req));
       logger[isRefused ? 'debug' : level]('request.answered', {
         requestId,
         method: req.method,
