@@ -235,7 +235,7 @@ const NOT_AWAITED: readonly (readonly [where: string, why: string])[] = [
   ['apps/api/src/idempotency.ts: settleAnswer', 'it sends the answer'],
   ['apps/worker/src/queue.ts: worker.pause', 'the backend is what holds'],
   ['apps/worker/src/queue.ts: worker.resume', 'the backend is what resumes'],
-  ['packages/egress/src/create-lookup.ts: look', 'a timer has no caller'],
+  ['packages/egress/src/create-lookup.ts: look', 'a timer has no caller, and a name that is found needs no look'],
   ['packages/egress/src/create-lookup.ts: Promise.allSettled', 'each part has its own caller'],
   ['packages/egress/src/dial.ts: attempt', 'it settles what the caller waits for'],
   ['packages/egress/src/guarded-agent.ts: dialling.opened', 'Node takes a callback'],

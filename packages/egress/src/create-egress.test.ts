@@ -2,6 +2,7 @@ import { createCertificateAuthority, freePort, startHttps, waitFor, type Certifi
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createEgressGate, createEgressSender, createRouteFinder, type EgressConfig } from './create-egress.ts';
+import type { ResolverState } from './create-lookup.ts';
 import { EgressFailedError, type EgressFailure } from './egress-errors.ts';
 
 let authority: CertificateAuthority;
@@ -31,10 +32,19 @@ function start(over: Partial<EgressConfig> = {}) {
   return { sender, send, events };
 }
 
-/** Says of every name, the root too, that it is 127.0.0.1, or has no such record. */
-async function startNameServer(port: number) {
+/**
+ * Says of every name, the root too, that it is 127.0.0.1, or has no such record.
+ * @param dropped names to whose questions it is silent; '' is the root
+ */
+async function startNameServer(port: number, dropped: readonly string[] = []) {
   const socket = createSocket('udp4');
   socket.on('message', (query, peer) => {
+    const name = query
+      .subarray(12, query.indexOf(0, 12))
+      .toString('latin1')
+      .replaceAll(/\p{Cc}/gu, '.')
+      .slice(1);
+    if (dropped.includes(name)) return;
     const isAddress = query.readUInt16BE(query.indexOf(0, 12) + 1) === 1;
     const header = Buffer.from(query.subarray(0, 12));
     header.writeUInt16BE(0x8180, 2);
@@ -68,10 +78,34 @@ test('while no resolver answers nothing is tried, and it goes on by itself', asy
   await expect(send(url)).rejects.toBe(sender.gate.failure());
   expect(events).toHaveLength(2);
   await startNameServer(dnsPort);
-  await waitFor('the gate to open', () => sender.gate.isOpen());
-  expect(events.slice(-2)).toEqual(['recovered', 'open']);
-  expect(await send(url)).toMatchObject({ kind: 'responded', status: 200 });
+  await waitFor('a delivery to get out', () => send(url).catch(() => undefined), {
+    until: (outcome) => outcome?.kind === 'responded',
+  });
+  expect([sender.gate.isOpen(), sender.gate.failure(), events.includes('recovered')]).toEqual([true, undefined, true]);
 });
+
+test('a name whose servers are silent shuts nothing where the resolver drops the question for the root', async () => {
+  const dnsPort = await freePort();
+  await startNameServer(dnsPort, ['', 'dead.test']);
+  const { send, sender, events } = start({ names: { servers: [`127.0.0.1:${dnsPort}`] }, deadlineMs: 1_500 });
+  const closed = await freePort();
+  await send(`https://receiver.test:${closed}/`);
+  expect(await send(`https://dead.test:${closed}/`)).toEqual({ kind: 'timed_out', phase: 'lookup' });
+  expect([sender.gate.isOpen(), events]).toEqual([true, []]);
+});
+
+test('a name whose servers are silent and that comes first shuts only until others are tried', async () => {
+  const dnsPort = await freePort();
+  await startNameServer(dnsPort, ['', 'dead.test']);
+  const { send, sender } = start({ names: { servers: [`127.0.0.1:${dnsPort}`] }, deadlineMs: 1_500 });
+  const closed = await freePort();
+  await expect(send(`https://dead.test:${closed}/`)).rejects.toMatchObject({ reason: 'resolver_away' });
+  expect(sender.gate.isOpen()).toBe(false);
+  await waitFor('the gate to open', () => sender.gate.isOpen(), { deadlineMs: 20_000 });
+  expect(await send(`https://receiver.test:${closed}/`)).toMatchObject({ reason: 'connection_refused' });
+  expect(await send(`https://dead.test:${closed}/`)).toEqual({ kind: 'timed_out', phase: 'lookup' });
+  expect(sender.gate.isOpen()).toBe(true);
+}, 30_000);
 
 test('a name without an address is the fault of the name, and shuts nothing', async () => {
   const dnsPort = await freePort();
@@ -87,20 +121,18 @@ test('a route leads somewhere when one leads into an opened range', async () => 
 });
 
 describe('a look at what failed', () => {
-  const failures: EgressFailure[] = ['resolver_away', 'resolver_refuses', 'no_route', 'no_authorities'];
   const { jest } = import.meta;
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  test.each(failures)('of the kind %s keeps the gate shut while it fails', async (reason) => {
-    let looks = 0;
+  test('keeps the gate shut while no certificate is trusted', async () => {
     const gate = createEgressGate({
-      lookup: { look: () => Promise.resolve(++looks > 0 ? 'silent' : 'serves') },
-      findRoute: () => Promise.resolve(++looks === 0),
+      lookup: { look: () => Promise.resolve('serves') },
+      findRoute: () => Promise.resolve(true),
     });
-    gate.failed(new EgressFailedError(reason));
+    gate.failed(new EgressFailedError('no_authorities'));
     await jest.advanceTimersByTimeAsync(20_000);
-    expect([gate.isOpen(), gate.failure()?.reason]).toEqual([false, reason]);
+    expect([gate.isOpen(), gate.failure()?.reason]).toEqual([false, 'no_authorities']);
     gate.close();
   });
 
@@ -123,14 +155,25 @@ describe('a look at what failed', () => {
     },
   );
 
-  test('of a resolver that still refuses lets deliveries find out, but not many', async () => {
+  test.each<[string, EgressFailure, ResolverState, boolean]>([
+    ['the resolver still refuses', 'resolver_refuses', 'refuses', true],
+    ['the resolver that refused is silent', 'resolver_refuses', 'silent', true],
+    ['the resolver is silent about the root, as some always are', 'resolver_away', 'silent', true],
+    ['no route leads to the public Internet, and one may lead to a receiver', 'no_route', 'serves', false],
+  ])('lets deliveries find out, but not many, when %s', async (_when, reason, state, hasRoute) => {
     const gate = createEgressGate({
-      lookup: { look: () => Promise.resolve('refuses') },
-      findRoute: () => Promise.resolve(true),
+      lookup: { look: () => Promise.resolve(state) },
+      findRoute: () => Promise.resolve(hasRoute),
     });
-    gate.failed(new EgressFailedError('resolver_refuses'));
-    await jest.advanceTimersByTimeAsync(300);
-    expect([gate.isOpen(), gate.failure()?.reason]).toEqual([true, 'resolver_refuses']);
+    const shutFor: number[] = [];
+    for (let round = 0; round < 7; round++) {
+      gate.failed(new EgressFailedError(reason));
+      const shutAt = Date.now();
+      while (!gate.isOpen() && Date.now() - shutAt < 60_000) await jest.advanceTimersByTimeAsync(50);
+      shutFor.push(Date.now() - shutAt);
+      expect(gate.failure()?.reason).toBe(reason);
+    }
+    expect(shutFor).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]);
     gate.close();
   });
 });

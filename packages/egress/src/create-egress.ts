@@ -8,6 +8,7 @@ import { createSender } from './create-sender.ts';
 import { EgressFailedError } from './egress-errors.ts';
 import { createGate, type GateReport } from './gate.ts';
 import { GuardedAgent } from './guarded-agent.ts';
+import { NO_DESCRIPTORS } from './judge-failure.ts';
 
 export type EgressConfig = AddressRanges & {
   /** An authority to trust besides the usual ones, in PEM. */
@@ -61,21 +62,21 @@ type EgressGateDeps = {
   readonly report?: GateReport<EgressFailedError> | undefined;
 };
 
-/** The gate of this machine's own way out: its resolver, its routes, its descriptors. */
+/**
+ * The gate of this machine's own way out: its resolver, its routes, its descriptors. A resolver that doesn't tell of the
+ * root may serve names, and a machine without a route to the public Internet may have one to a receiver. So such a look
+ * keeps nothing shut: whether it works again is found out by sending.
+ */
 export function createEgressGate({ lookup, findRoute, report }: EgressGateDeps) {
   return createGate<EgressFailedError>({
     concernsAll: () => true,
     async look(failure) {
       switch (failure.reason) {
         case 'resolver_away':
-        case 'resolver_refuses': {
-          const state = await lookup.look();
-          if (state === 'silent') throw failure;
-          return state === 'serves';
-        }
+        case 'resolver_refuses':
+          return (await lookup.look()) === 'serves';
         case 'no_route':
-          if (!(await findRoute())) throw failure;
-          return true;
+          return findRoute();
         case 'no_descriptors':
           await openSocket();
           return true;
@@ -111,13 +112,16 @@ async function hasRoute(address: string): Promise<boolean> {
   }
 }
 
+/** @throws EgressFailedError when there is no descriptor for one */
 async function openSocket(): Promise<void> {
   const socket = createSocket('udp4');
   try {
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');
   } catch (error) {
-    throw new EgressFailedError('no_descriptors', (error as NodeJS.ErrnoException).code);
+    const { code = '' } = error as NodeJS.ErrnoException;
+    // Whatever else it is, descriptors are there.
+    if (NO_DESCRIPTORS.has(code)) throw new EgressFailedError('no_descriptors', code);
   } finally {
     socket.close();
   }

@@ -7,16 +7,19 @@ import type { Lookup } from './dial.ts';
 const NXDOMAIN = 3;
 const SERVFAIL = 2;
 const REFUSED = 5;
-type Records = string[] | typeof NXDOMAIN | typeof SERVFAIL | typeof REFUSED;
+const NO_ANSWER = -1;
+type Records = string[] | typeof NXDOMAIN | typeof SERVFAIL | typeof REFUSED | typeof NO_ANSWER;
+type Table = Record<string, { a: Records; aaaa: Records }>;
 
-/** Answers A and AAAA questions from a table, over UDP. */
-async function startDnsServer(table: Record<string, { a: Records; aaaa: Records }>) {
+/** Answers A and AAAA questions from a table, over UDP. Those for the root are not listed: a look may ask at any time. */
+async function startDnsServer(table: Table) {
   const questions: string[] = [];
   const socket = createSocket('udp4');
   socket.on('message', (message, peer) => {
     const { name, type, end } = readQuestion(message);
-    questions.push(`${type === 1 ? 'A' : 'AAAA'} ${name}`);
+    if (name !== '') questions.push(`${type === 1 ? 'A' : 'AAAA'} ${name}`);
     const records = table[name]?.[type === 1 ? 'a' : 'aaaa'] ?? NXDOMAIN;
+    if (records === NO_ANSWER) return;
     socket.send(answer(message.subarray(0, end), records), peer.port, peer.address);
   });
   socket.bind(0, '127.0.0.1');
@@ -181,6 +184,184 @@ describe('by name servers', () => {
       const lookup = createLookup({ servers: [dns.server] });
       await ask(lookup, 'both.test');
       await expect(ask(lookup, 'refused.test')).rejects.toMatchObject({ code: 'EREFUSED' });
+    });
+  });
+
+  describe('a name whose servers are silent', () => {
+    type Own = 'tells' | 'refuses' | 'drops';
+    const SAY: Record<Own, Records> = { tells: [], refuses: REFUSED, drops: NO_ANSWER };
+    const both = (records: Records) => ({ a: records, aaaa: records });
+
+    /** A resolver that has one live name and one dead one. It is asked without a second try. */
+    async function startResolver(root: Own) {
+      const records: Table = { 'live.test': both(['1.1.1.1']), 'dead.test': both(NO_ANSWER) };
+      const say = (own: Own) => {
+        records[''] = both(SAY[own]);
+      };
+      say(root);
+      const dns = await startDnsServer(records);
+      return {
+        dns,
+        say,
+        die: () => {
+          records['live.test'] = both(NO_ANSWER);
+          say('drops');
+        },
+        revive: () => {
+          records['live.test'] = both(['1.1.1.1']);
+          say(root);
+        },
+        [Symbol.asyncDispose]: dns[Symbol.asyncDispose],
+      };
+    }
+    const createQuickLookup = (...servers: string[]) =>
+      createLookup({ servers }, undefined, () => new Resolver({ timeout: 500, tries: 1 }));
+
+    /** Whose fault it is that a name wasn't found. */
+    const askWhose = async (lookup: ReturnType<typeof createQuickLookup>, name: string): Promise<string> => {
+      const askedAt = performance.now();
+      const told = await ask(lookup, name).then(
+        () => 'found',
+        (error: unknown) => (error as { reason?: string }).reason ?? 'the name',
+      );
+      // It says the same when the deadline of a send comes first.
+      if (told !== 'found') expect(lookup.isSilentSince(askedAt)).toBe(told === 'resolver_away');
+      return told;
+    };
+
+    type Resolving = Awaited<ReturnType<typeof startResolver>>;
+    test.each<{
+      when: string;
+      root: Own;
+      before?: string[];
+      then?: (it: Resolving) => void;
+      name: string;
+      told: string;
+    }>([
+      { when: 'tells of the root', root: 'tells', name: 'dead.test', told: 'the name' },
+      {
+        when: 'tells of the root, and serves',
+        root: 'tells',
+        before: ['live.test'],
+        name: 'dead.test',
+        told: 'the name',
+      },
+      {
+        when: 'refuses to tell, and serves',
+        root: 'refuses',
+        before: ['live.test'],
+        name: 'dead.test',
+        told: 'the name',
+      },
+      {
+        when: 'drops the question, and serves',
+        root: 'drops',
+        before: ['live.test'],
+        name: 'dead.test',
+        told: 'the name',
+      },
+      {
+        when: 'drops the question, and has said that there is no such name',
+        root: 'drops',
+        before: ['none.test'],
+        name: 'dead.test',
+        told: 'the name',
+      },
+      { when: 'drops the question, and served nobody yet', root: 'drops', name: 'dead.test', told: 'resolver_away' },
+      {
+        when: 'has served nobody, and is silent',
+        root: 'tells',
+        then: (it) => {
+          it.die();
+        },
+        name: 'live.test',
+        told: 'resolver_away',
+      },
+      {
+        when: 'told of the root, served, and is silent',
+        root: 'tells',
+        before: ['live.test'],
+        then: (it) => {
+          it.die();
+        },
+        name: 'live.test',
+        told: 'resolver_away',
+      },
+      {
+        when: 'refused to tell, served, and is silent',
+        root: 'refuses',
+        before: ['live.test'],
+        then: (it) => {
+          it.die();
+        },
+        name: 'live.test',
+        told: 'the name',
+      },
+      {
+        when: 'dropped the question, served, and is silent',
+        root: 'drops',
+        before: ['live.test'],
+        then: (it) => {
+          it.die();
+        },
+        name: 'live.test',
+        told: 'the name',
+      },
+    ])('at a resolver that $when: $told', async ({ root, before = [], then, name, told }) => {
+      await using resolver = await startResolver(root);
+      const lookup = createQuickLookup(resolver.dns.server);
+      for (const each of before) await ask(lookup, each).catch(() => undefined);
+      // It was asked of the root when it first served: so this one ends after that.
+      if (before.length > 0) await lookup.look();
+      then?.(resolver);
+      expect(await askWhose(lookup, name)).toBe(told);
+    });
+
+    test('at a resolver that served nobody yet is held against it until it finds a name', async () => {
+      await using resolver = await startResolver('drops');
+      const lookup = createQuickLookup(resolver.dns.server);
+      expect(await askWhose(lookup, 'dead.test')).toBe('resolver_away');
+      expect(await askWhose(lookup, 'live.test')).toBe('found');
+      expect(await askWhose(lookup, 'dead.test')).toBe('the name');
+    });
+
+    test('is at fault itself once the resolver tells of the root no more, and finds others', async () => {
+      await using resolver = await startResolver('tells');
+      const lookup = createQuickLookup(resolver.dns.server);
+      await ask(lookup, 'live.test');
+      await lookup.look();
+      resolver.say('drops');
+      const looking = lookup.look();
+      await ask(lookup, 'live.test');
+      await looking;
+      // What is found next asks once more.
+      await ask(lookup, 'live.test');
+      await lookup.look();
+      expect(await askWhose(lookup, 'dead.test')).toBe('the name');
+    });
+
+    test('is at fault itself when the server that told of the root is gone, and another serves', async () => {
+      await using teller = await startResolver('tells');
+      await using other = await startResolver('drops');
+      const lookup = createQuickLookup(teller.dns.server, other.dns.server);
+      await ask(lookup, 'live.test');
+      await lookup.look();
+      teller.die();
+      const silent = askWhose(lookup, 'dead.test');
+      await ask(lookup, 'live.test');
+      expect(await silent).toBe('the name');
+    });
+
+    test('a resolver that told of the root is found out each time that it is away', async () => {
+      await using resolver = await startResolver('tells');
+      const lookup = createQuickLookup(resolver.dns.server);
+      for (let outage = 0; outage < 2; outage++) {
+        expect(await askWhose(lookup, 'live.test')).toBe('found');
+        await lookup.look();
+        resolver.die();
+        expect(await askWhose(lookup, 'live.test')).toBe('resolver_away');
+        resolver.revive();
+      }
     });
   });
 

@@ -43,6 +43,9 @@ const openResolver = () => new Resolver({ timeout: ANSWER_WITHIN_MS, tries: TRIE
  * since, it is the name's. If nobody asked, the resolver is asked for the servers of the root, which each one knows. When
  * it doesn't answer that, the look-up rejects with an `EgressFailedError`.
  *
+ * Some resolvers never tell of the root: they refuse the question, or a filter drops it. So that says nothing of one that
+ * has served names and hasn't told of the root. It is asked when the first name is found, to know it in time.
+ *
  * c-ares reads once which servers the system has. So each look reads it anew: a machine may get others at any time.
  * @throws when one of the servers is not an address
  */
@@ -57,8 +60,11 @@ export function createLookup(
   let servedAt = -Infinity;
   let answeredAt = -Infinity;
   let lookedAt = -Infinity;
-  /** Some resolvers refuse to tell of the root. Then their refusal says nothing. */
-  let hasToldOfRoot = false;
+  /** Whether these servers tell of the root. Undefined: not known yet. */
+  let tellsOfRoot: boolean | undefined;
+
+  /** Whether what they do when they are asked for the root is what they do with every question. */
+  const isRootTelling = (): boolean => tellsOfRoot ?? servedAt === -Infinity;
 
   const followSystem = (): void => {
     if (servers.length > 0) return;
@@ -66,41 +72,59 @@ export function createLookup(
     if (String(opened.getServers()) === String(resolver.getServers())) return;
     resolver = opened;
     movedAt = performance.now();
+    servedAt = -Infinity;
+    tellsOfRoot = undefined;
   };
 
   const lookOnce = async (): Promise<ResolverState> => {
     lookedAt = performance.now();
     followSystem();
+    const hadServed = servedAt > -Infinity;
     const code = await resolver.resolveNs('.').then(() => 'ENODATA', codeOf);
-    if (SILENT.has(code)) return 'silent';
-    answeredAt = performance.now();
-    if (!SERVED.has(code)) return 'refuses';
-    hasToldOfRoot = true;
-    servedAt = answeredAt;
-    return 'serves';
+    const isSilent = SILENT.has(code);
+    if (!isSilent) answeredAt = performance.now();
+    if (SERVED.has(code)) {
+      servedAt = answeredAt;
+      tellsOfRoot = true;
+      return 'serves';
+    }
+    if (tellsOfRoot === undefined && hadServed) tellsOfRoot = false;
+    // Names are found meanwhile: it may have come back just now, or it tells of the root no more. The next name asks.
+    if (tellsOfRoot === true && servedAt >= lookedAt) tellsOfRoot = undefined;
+    return isSilent ? 'silent' : 'refuses';
   };
   const look = oneAtATime(lookOnce);
+  const lookNow = (): void => {
+    void look();
+  };
+
+  const noteServed = (): void => {
+    servedAt = answeredAt = performance.now();
+    if (tellsOfRoot === undefined) lookNow();
+  };
 
   const judge = async (error: unknown, askedAt: number): Promise<unknown> => {
     const code = codeOf(error);
-    if (!SILENT.has(code)) answeredAt = performance.now();
-    if (SERVED.has(code)) servedAt = answeredAt;
+    if (SERVED.has(code)) noteServed();
+    else if (!SILENT.has(code)) answeredAt = performance.now();
     if (servedAt >= askedAt || !('syscall' in (error as object))) return error;
-    const neverServed = servedAt === -Infinity;
-    const state = await look();
-    // Those that serve now may be others than those that failed.
-    if (state === 'silent' || movedAt >= askedAt) return new EgressFailedError('resolver_away', code);
-    if (state === 'serves' || SILENT.has(code) || !(hasToldOfRoot || neverServed)) return error;
-    return new EgressFailedError('resolver_refuses', code);
+    const looking = look();
+    // Those that the system has now may be others than those that failed.
+    if (movedAt >= askedAt) return new EgressFailedError('resolver_away', code);
+    if (tellsOfRoot === false) return error;
+    const state = await looking;
+    if (servedAt >= askedAt || !isRootTelling()) return error;
+    if (!SILENT.has(code)) return new EgressFailedError('resolver_refuses', code);
+    return state === 'silent' ? new EgressFailedError('resolver_away', code) : error;
   };
   const ask = async (question: Promise<readonly string[]>): Promise<readonly string[]> => {
     const askedAt = performance.now();
     const timer = setTimeout(() => {
-      if (servedAt < askedAt) void look();
+      if (servedAt < askedAt) lookNow();
     }, LOOK_AFTER_MS);
     try {
       const addresses = await question;
-      servedAt = answeredAt = performance.now();
+      noteServed();
       return addresses;
     } catch (error) {
       throw await judge(error, askedAt);
@@ -121,8 +145,8 @@ export function createLookup(
     return parts;
   };
   return Object.assign(lookup, {
-    /** Whether it has answered nobody since then (`performance.now()`), although it was looked at. */
-    isSilentSince: (at: number): boolean => lookedAt >= at && answeredAt < at,
+    /** Whether it has answered nobody since then (`performance.now()`), although it was looked at and would tell of the root. */
+    isSilentSince: (at: number): boolean => lookedAt >= at && answeredAt < at && isRootTelling(),
     look,
   });
 }

@@ -35,7 +35,7 @@ const REASONS: ReadonlyMap<string, UnreachableReason> = new Map<string, Unreacha
 ]);
 
 /** This process ran out of a resource. That is not the receiver's fault, and spends no try of its schedule. */
-const NO_DESCRIPTORS = new Set(['EMFILE', 'ENFILE']);
+export const NO_DESCRIPTORS = new Set(['EMFILE', 'ENFILE']);
 const OUR_OWN = new Set(['ENOBUFS', 'ENOMEM']);
 
 /** Turns every way in which a receiver can fail into a value. Throws an error that is not the receiver's fault. */
