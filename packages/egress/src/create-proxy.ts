@@ -106,6 +106,7 @@ export function createProxy({ address, caPem, report }: ProxyOptions) {
     failure: gate.failure,
     isDoubted: gate.isDoubted,
     failed: gate.failed,
+    carried: gate.carried,
 
     /**
      * A connection to exactly this address: see `toAuthority`.

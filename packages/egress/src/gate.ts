@@ -24,10 +24,12 @@ export type GateDeps<Failure extends OwnFaultError> = {
 /** How long the gate is shut before the proxy is looked at, in ms: doubles up to the second value. */
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5_000;
-/** A proxy may refuse single destinations. So many failures in a row, without a success, are about all. */
+/** A proxy may refuse single destinations. So many failures in a row, without a success, are perhaps about all. */
 const DOUBTED_AT = 3;
-/** Likewise; then everything waits. */
+/** So many destinations are about all, unless others still work; then everything waits. */
 const SHUT_AT = 10;
+/** A way out over which something got within this time, in ms, works, however many destinations fail. */
+const WORKS_FOR_MS = 5_000;
 
 /**
  * A way out that may fail for everybody: the platform's own proxy, or this machine's network and resolver. While it
@@ -38,6 +40,9 @@ export function createGate<Failure extends OwnFaultError>(deps: GateDeps<Failure
   const { look, report, outlastsLooks = () => false } = deps;
   let failure: Failure | undefined;
   let failures = 0;
+  let workedAt = -Infinity;
+  /** Those that failed since something got out, or since the gate opened; as many as matter. */
+  const destinations = new Set<string>();
   let isOpen = true;
   let waitMs = FIRST_WAIT_MS;
   let timer: NodeJS.Timeout | undefined;
@@ -52,10 +57,14 @@ export function createGate<Failure extends OwnFaultError>(deps: GateDeps<Failure
     report.failed(error);
   };
 
+  const isAboutAll = (): boolean =>
+    concernsAll() || (destinations.size >= SHUT_AT && performance.now() - workedAt >= WORKS_FOR_MS);
+
   const clear = (): void => {
     if (failure === undefined) return;
     failure = undefined;
     failures = 0;
+    destinations.clear();
     report.recovered();
   };
 
@@ -63,6 +72,7 @@ export function createGate<Failure extends OwnFaultError>(deps: GateDeps<Failure
     clearTimeout(timer);
     if (isOpen) return;
     isOpen = true;
+    destinations.clear();
     tell(true);
   };
 
@@ -84,6 +94,13 @@ export function createGate<Failure extends OwnFaultError>(deps: GateDeps<Failure
     open();
   };
 
+  const worked = (): void => {
+    workedAt = performance.now();
+    clear();
+    waitMs = FIRST_WAIT_MS;
+    open();
+  };
+
   return {
     isOpen: (): boolean => isOpen,
     /** @param listener hears when the gate opens or shuts; there is one at most */
@@ -95,15 +112,17 @@ export function createGate<Failure extends OwnFaultError>(deps: GateDeps<Failure
     /** Whether it is about all, and not perhaps about one destination. */
     isDoubted: (): boolean => concernsAll() || failures >= DOUBTED_AT,
     /** Something got out. */
-    worked(): void {
-      clear();
-      waitMs = FIRST_WAIT_MS;
-      open();
+    worked,
+    /** An answer came over a connection that was there before. That says nothing of what keeps every new one from being made. */
+    carried(): void {
+      if (!concernsAll()) worked();
     },
-    failed: (error: Failure): void => {
+    /** @param destination what it may be about, if not about all */
+    failed: (error: Failure, destination?: string): void => {
       if (isClosed) return;
       note(error);
-      if (!isOpen || !(concernsAll() || failures >= SHUT_AT)) return;
+      if (destination !== undefined && destinations.size < SHUT_AT) destinations.add(destination);
+      if (!isOpen || !isAboutAll()) return;
       isOpen = false;
       tell(false);
       lookLater();

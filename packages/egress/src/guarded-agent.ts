@@ -184,15 +184,16 @@ export class GuardedAgent extends Agent {
     return undefined;
   }
 
-  /** A new connection ended by a fault that is no receiver's. */
-  ownFault(error: OwnFaultError): void {
-    if (error instanceof ProxyFailedError) this.#proxy?.failed(error);
+  /** A new connection to the origin ended by a fault that is no receiver's. */
+  ownFault(error: OwnFaultError, origin: { host: string; port: number }): void {
+    if (error instanceof ProxyFailedError) this.#proxy?.failed(error, this.getName(origin));
     if (error instanceof EgressFailedError) this.#gate?.failed(error);
   }
 
-  /** A new connection was made, and answered. */
-  worked(): void {
-    this.#gate?.worked();
+  /** A connection has answered. One that was kept says nothing of the resolver and the routes. */
+  answered(isNew: boolean): void {
+    if (isNew) this.#gate?.worked();
+    this.#proxy?.carried();
   }
 
   /** The address of the destination, also through a proxy. */

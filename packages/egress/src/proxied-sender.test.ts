@@ -503,6 +503,23 @@ describe('a proxy that is away', () => {
   });
 });
 
+test('a tunnel that was kept and answers tells that the proxy works for others than those that it refuses', async () => {
+  const receiver = await startReceiver();
+  const proxy = await startProxyTo(receiver.port);
+  proxy.answer = (authority) =>
+    authority.endsWith(':443') ? 'tunnel' : say('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
+  const { send, proxy: own, events } = start({ url: proxy.url });
+  expect(await send('https://receiver.test/')).toEqual(delivered);
+  for (let port = 8_000; port < 8_012; port++) {
+    await expect(send(`https://receiver.test:${port}/`)).rejects.toMatchObject({ reason: 'refused' });
+  }
+  expect([own.isDoubted(), own.failure()?.reason]).toEqual([true, 'refused']);
+  expect(await send('https://receiver.test/')).toEqual(delivered);
+  expect([own.isOpen(), own.isDoubted(), own.failure()]).toEqual([true, false, undefined]);
+  expect(proxy.asked.filter((authority) => authority.endsWith(':443'))).toHaveLength(1);
+  expect(events.at(-1)).toBe('recovered');
+});
+
 test('a tunnel that ends during a request is the fault of the receiver, which may have closed it', async () => {
   const receiver = cleanUp.use(await startHttps(credentials, (request) => request.socket.destroy()));
   const proxy = await startProxyTo(receiver.port);
