@@ -206,17 +206,13 @@ describe('a delivery that is in work meanwhile', () => {
     expect(await engine.leases.isQueued(id)).toBe(false);
   });
 
-  test('and whose worker dies leaves the queue with the next one, which finds nothing to send', async () => {
+  test('and whose worker dies has left the queue', async () => {
     const receiver = await engine.register();
     const { taskId, workspaceId, deliveriesOf } = await emitAll([receiver], 0);
     const [id = ''] = deliveriesOf(receiver);
     await engine.worker.reserve(LATER);
     await eraserOn(engine.redis).erase(workspaceId, taskId, NOW + 10);
-    await engine.worker.recover(LATER + 60_000);
-    const [again] = await engine.otherWorker.reserve(LATER + 60_000);
-    if (!again) throw new Error('its lease has ended');
-    expect(again.loaded).toEqual({ kind: 'ended' });
-    await engine.otherWorker.finish(again, LATER + 60_000);
+    expect(await engine.worker.recover(LATER + 60_000)).toContain(id);
     expect(await engine.leases.isQueued(id)).toBe(false);
   });
 });

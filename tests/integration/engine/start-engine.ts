@@ -19,7 +19,11 @@ import { createReplayStore } from '@herald/store/bulk/replay-store';
 import { defineScript } from '@herald/store/redis/script';
 import { newRevision } from '@herald/store/redis/random-token';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
-import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/worker/leases.ts';
+import {
+  createFinishScript,
+  createPutBackScript,
+  createRecoverScript,
+} from '../../../packages/queue/src/worker/leases.ts';
 import { createReserve, type Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { LEASE_MS } from '../../support/leases.ts';
 import { createTaskOf } from '../../support/create-task-of.ts';
@@ -69,9 +73,9 @@ export async function startEngine({ hasHistory = false } = {}) {
   const createWorker = (redis: RedisClient) => {
     const define = (_name: string, lua: string) => defineScript(redis, lua);
     const reserve = createReserve(define, queue, loadLua, readRows);
-    const putBack = define('testPutBack', PUT_BACK_LUA);
+    const putBack = define('testPutBack', createPutBackScript(loadLua));
     const finish = define('testFinish', createFinishScript(loadLua));
-    const recover = define('testRecover', RECOVER_LUA);
+    const recover = define('testRecover', createRecoverScript(loadLua));
     return {
       deliveries: createDeliveryStore({ redis, keys, retention }),
       steps: createReplaySteps({ redis, keys, keepMs: RETENTION_MS }),
@@ -89,8 +93,8 @@ export async function startEngine({ hasHistory = false } = {}) {
         });
         return reply.kind === 'paused' ? [] : reply.jobs;
       },
-      putBack: ({ handle, isProbe }: Reserved, now: number) =>
-        putBack([queue.leases], [keys.prefix, now, LIMIT, handle, 0, isProbe ? 1 : 0]),
+      putBack: ({ handle, isProbe }: Reserved, now: number, dueAt = 0) =>
+        putBack([queue.leases], [keys.prefix, now, LIMIT, handle, dueAt, isProbe ? 1 : 0]),
       finish: ({ handle, isProbe }: Reserved, now: number) =>
         finish([queue.leases], [keys.prefix, now, LIMIT, handle, isProbe ? 1 : 0]),
       recover: (now: number) => recover([queue.leases], [keys.prefix, now, LIMIT, 100]),

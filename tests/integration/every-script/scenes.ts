@@ -156,7 +156,7 @@ const deliveries: readonly Scene[] = [
     },
   },
   {
-    script: 'PUT_BACK_LUA',
+    script: 'createPutBackScript',
     mustWorkWhenFull: true,
     async arrange({ fill, reserve, toHeld, now }) {
       await fill();
@@ -165,7 +165,7 @@ const deliveries: readonly Scene[] = [
     },
   },
   {
-    script: 'RECOVER_LUA',
+    script: 'createRecoverScript',
     mustWorkWhenFull: true,
     async arrange({ fill, reserve, now }) {
       await fill();

@@ -44,6 +44,33 @@ test('a job whose lease ended waits where it stood', async () => {
   expect(await findFaults(set.queue)).toEqual([]);
 });
 
+test('a job that was asked for while it was in work comes back where its owner says', async () => {
+  await using set = await setUp();
+  const { queue, scripts } = set;
+  const ids = ['a', 'b', 'c'];
+  await queue.add(...ids.map((id) => ({ group: 'g', id })));
+  const jobs = await scripts.reserve();
+  for (const id of ids.slice(1)) await queue.redis.hset(`${queue.keys.prefix}j:${id}`, 'asked', '1');
+  await scripts.putBack(jobs.slice(0, 2));
+  set.passMs(20_000);
+  await scripts.recover();
+  const group = (await readQueue(queue)).get('g');
+  expect(Object.fromEntries(group?.waiting ?? [])).toEqual({ a: 1e13 + START, b: START, c: START + 20_000 });
+  expect(await findFaults(queue)).toEqual([]);
+});
+
+test('a job that its owner can’t read comes back where it stood, and keeps no other from it', async () => {
+  await using set = await setUp();
+  const { queue, scripts } = set;
+  await queue.add({ group: 'g', id: 'a' }, { group: 'g', id: 'b' }, { group: 'g', id: 'c' });
+  const jobs = await scripts.reserve();
+  await queue.redis.set(`${queue.keys.prefix}j:a`, 'of another type');
+  await scripts.putBack(jobs.slice(1));
+  set.passMs(20_000);
+  await scripts.recover();
+  expect((await scripts.reserve()).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+});
+
 test('whoever lost the lease neither enqueues the job again nor frees a slot', async () => {
   await using set = await setUp();
   await set.queue.add({ group: 'g', id: 'a' }, { group: 'g', id: 'b' });

@@ -1,5 +1,9 @@
 import { defineScript } from '@herald/store/redis/script';
-import { createFinishScript, PUT_BACK_LUA, RECOVER_LUA } from '../../../packages/queue/src/worker/leases.ts';
+import {
+  createFinishScript,
+  createPutBackScript,
+  createRecoverScript,
+} from '../../../packages/queue/src/worker/leases.ts';
 import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
 import { createPause } from '../../../packages/queue/src/backend-base.ts';
 import { createReserve, type Reserved } from '../../../packages/queue/src/worker/reserve.ts';
@@ -20,9 +24,9 @@ export type ReserveOptions = {
 export function createQueueScripts({ redis, keys }: Awaited<ReturnType<typeof startQueue>>, now: () => number) {
   const define = (_name: string, lua: string) => defineScript(redis, lua);
   const reserve = createReserve(define, keys, LOAD_LUA, (rows) => rows.map(({ row }) => row));
-  const putBack = define('testPutBack', PUT_BACK_LUA);
+  const putBack = define('testPutBack', createPutBackScript(LOAD_LUA));
   const finish = define('testFinish', createFinishScript(LOAD_LUA));
-  const recover = define('testRecover', RECOVER_LUA);
+  const recover = define('testRecover', createRecoverScript(LOAD_LUA));
   let reserves = 0;
 
   const reserveAll = ({

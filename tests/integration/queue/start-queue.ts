@@ -8,12 +8,17 @@ import { startTopology, topologyOfEnv } from '../../support/start-topology.ts';
 const PREFIX = '{q}:';
 const BLOCK_LIMIT_MS = 1_000;
 
-/** What the owner of a queue brings: jobs are hashes `j:<id>`, finished once they have `done`; `rates` and `stopped` have the terms of groups. */
+/**
+ * What the owner of a queue brings: jobs are hashes `j:<id>`, finished once they have `done`, and urgent with `asked`;
+ * `rates` and `stopped` have the terms of groups.
+ */
 export const LOAD_LUA = /* lua */ `
 local function load(prefix, id)
   return redis.call('HGET', prefix .. 'j:' .. id, 'body') or nil
 end
-local function dueAgain(prefix, id)
+local function dueAgain(prefix, id, now, stood)
+  if redis.call('HEXISTS', prefix .. 'j:' .. id, 'asked') == 1 then return now end
+  if stood then return stood end
   if redis.call('HEXISTS', prefix .. 'j:' .. id, 'done') == 1 then return nil end
   return ${scoreOf('usual', 0)} + (tonumber(redis.call('HGET', prefix .. 'j:' .. id, 'due')) or 0)
 end

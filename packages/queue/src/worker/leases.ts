@@ -20,13 +20,13 @@ const Flags = z.array(z.number());
 /** Extends and ends the leases of jobs in work. */
 export function createLeases({ prefix, defineScript, groupLimit, loadLua, now }: LeasesOptions) {
   const keys = [createQueueKeys(prefix).leases];
-  const putBack = defineScript('queuePutBack', PUT_BACK_LUA);
+  const putBack = defineScript('queuePutBack', createPutBackScript(loadLua));
   const finish = defineScript('queueFinish', createFinishScript(loadLua));
   const extend = defineScript('queueExtend', EXTEND_LEASES_LUA);
-  const recover = defineScript('queueRecover', RECOVER_LUA);
+  const recover = defineScript('queueRecover', createRecoverScript(loadLua));
   return {
     /**
-     * Lets jobs wait again where they stood.
+     * Lets jobs wait again where they stood, or where their owner says.
      * @param dueAt epoch ms; 0: as before
      */
     putBack: async (jobs: readonly Held[], dueAt: number): Promise<void> => {
@@ -57,34 +57,52 @@ export function createLeases({ prefix, defineScript, groupLimit, loadLua, now }:
   };
 }
 
-export const PUT_BACK_LUA = /* lua */ `#!lua flags=allow-oom
--- Gives back jobs that were not worked on, or failed: each waits again where it stood, and is due at the given time.
--- Spends no try.
+/** Needs the owner's part, `local prefix` and `local now`. */
+const AGAIN_LUA = /* lua */ `
+-- The score at which a job waits again, or nil when nothing is left to do. stood: the one at which it would
+local function againAt(id, stood)
+  local succeeded, score = pcall(dueAgain, prefix, id, now, stood)
+  -- One that can't be read keeps no other from coming back.
+  if not succeeded then return stood end
+  return score
+end
+`;
+
+/** @param loadLua see `createFinishScript` */
+export function createPutBackScript(loadLua: string): string {
+  return /* lua */ `#!lua flags=allow-oom
+-- Gives back jobs that were not worked on, or failed: each waits again where it stood, and is due at the given time,
+-- unless its owner says otherwise. Spends no try.
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group
 -- ARGV[4..] for each job: handle of its lease, when it is due (ms; 0: as before), 1 when it was a probe, else 0
 -- Returns how many leases were still held. To run it twice changes nothing more.
-local prefix = ARGV[1]
+local prefix, now, limit, again = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), {}
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
-local now, limit, again = tonumber(ARGV[2]), tonumber(ARGV[3]), {}
+${loadLua}
+${AGAIN_LUA}
+local held = 0
 for index = 4, #ARGV, 3 do
   local wasHeld, group, id, score = endLease(ARGV[index])
   if wasHeld then
     local due = tonumber(ARGV[index + 1])
     if due > 0 then score = score - score % CLASS + due end
     settleGroup(group, now, limit, { freed = 1, isProbe = ARGV[index + 2] == '1' })
-    again[#again + 1] = { group, id, score }
+    held, score = held + 1, againAt(id, score)
+    if score then again[#again + 1] = { group, id, score } end
   end
 end
 writeSlots()
 enqueue(again, now)
-return #again
+return held
 `;
+}
 
 /**
- * @param loadLua defines `local function dueAgain(prefix, id, now)`: the score (see `scoreOf`) at which a job without a
- * recorded outcome waits again, or nil when it is finished; now: ms
+ * @param loadLua defines `local function dueAgain(prefix, id, now, stood)`: the score (see `scoreOf`) at which a job
+ * without a recorded outcome waits again, or nil when it is finished; now: ms; stood: the score that it would have, or
+ * nil when its processor has ended. What was asked for while the job was in work may give it another.
  */
 export function createFinishScript(loadLua: string): string {
   return /* lua */ `#!lua flags=allow-oom
@@ -122,23 +140,29 @@ end
 return held
 `;
 
-export const RECOVER_LUA = /* lua */ `#!lua flags=allow-oom
--- Enqueues jobs whose leases have ended, each where it stood: their worker died, or stood still for too long.
+/** @param loadLua see `createFinishScript` */
+export function createRecoverScript(loadLua: string): string {
+  return /* lua */ `#!lua flags=allow-oom
+-- Enqueues jobs whose leases have ended, each where it stood, unless its owner says otherwise: their worker died, or
+-- stood still for too long.
 -- KEYS[1] leases (zset)
--- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] the most jobs to enqueue
--- Returns their ids.
-local prefix = ARGV[1]
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] limit of a group   ARGV[4] the most leases to end
+-- Returns the ids of the jobs.
+local prefix, now, ids, again = ARGV[1], tonumber(ARGV[2]), {}, {}
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
 ${LEASE_LUA}
-local now, ids, again = tonumber(ARGV[2]), {}, {}
+${loadLua}
+${AGAIN_LUA}
 for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', now, 'BYSCORE', 'LIMIT', 0, ARGV[4])) do
   local _, group, id, score = endLease(handle)
   settleGroup(group, now, tonumber(ARGV[3]), { freed = 1 })
-  again[#again + 1] = { group, id, score }
+  score = againAt(id, score)
+  if score then again[#again + 1] = { group, id, score } end
   ids[#ids + 1] = id
 end
 writeSlots()
 enqueue(again, now)
 return ids
 `;
+}

@@ -52,14 +52,21 @@ local function termsOf(prefix, group)
 end
 `;
 
-/** Where a delivery waits again after a turn in which nothing was recorded. */
+/** Where a delivery waits again of which nothing was recorded. */
 const DUE_AGAIN_LUA = /* lua */ `
--- Returns its score, or nil when nothing is left to do. Needs GROUP_LUA.
-local function dueAgain(prefix, id, now)
-  local facts = redis.call('HMGET', prefix .. id, 's', 'owe', 'due', 'at')
-  if facts[2] then return URGENT + now end
-  if facts[1] ~= 'pending' then return nil end
-  return USUAL + (facts[3] or facts[4] or 0)
+-- stood: the score that it would have, or nil: it is due as its record says. Returns its score, or nil when nothing is
+-- left to do. Needs GROUP_LUA.
+local function dueAgain(prefix, id, now, stood)
+  local status, owe, due, at, tries, replayedAt = unpack(redis.call('HMGET', prefix .. id, 's', 'owe', 'due', 'at', 'n', 'from'))
+  local owed = tonumber(owe or '') or 0
+  if status ~= 'pending' and owed == 0 then return nil end
+  if not stood then return owed > 0 and URGENT + now or USUAL + (due or at or 0) end
+  -- A replay has its attempt in the background: as the first try of one that had ended, and as one that is owed of any
+  -- other. More than that was asked for while it was in work.
+  local isTry = status == 'pending' and replayedAt and (tonumber(tries or '') or 0) == 0
+  if stood >= BACKGROUND and not isTry then owed = owed - 1 end
+  if owed > 0 and stood >= USUAL then return URGENT + math.max(now, stood % CLASS) end
+  return stood
 end
 `;
 

@@ -160,8 +160,9 @@ end
 `;
 
 const REDELIVER_LUA = /* lua */ `
--- Ask for one more attempt of a delivery, and enqueue it before all others of its group. A delivery that is in work, or
--- waits as a test event, is enqueued when that attempt is recorded. One that has left Redis comes back in this step.
+-- Ask for one more attempt of a delivery, and enqueue it before all others of its group. One that is in work is enqueued
+-- there when that ends (see dueAgain), one that waits as a test event when its attempt is recorded. One that has left
+-- Redis comes back in this step.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] workspace id   ARGV[4] now (ms)
 -- ARGV[5] JSON of limits, see takeRoom, and of asked: the mark of this call, kept with the delivery, so that a call whose
