@@ -1,9 +1,12 @@
-import type { DeliveryId, DeliveryStatus } from '@herald/core';
+import { callbackIdOf, type DeliveryId, type DeliveryStatus, type WorkspaceId } from '@herald/core';
 import { dropDeliveries, type DropFilter, type DropMode } from '@herald/store/bulk/drop-deliveries';
 import { createDeliveryRetention, type LoadedDelivery } from '@herald/store/deliveries/delivery-record';
+import { createCallbackStore } from '@herald/store/endpoints/callback-store';
+import { endpointFields } from '@herald/store/endpoints/endpoint-record';
 import { createPayloadEraser } from '@herald/store/tasks/payload-eraser';
 import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 import { LEASE_MS } from '../../support/leases.ts';
+import { buildReceiver, newWorkspaceId } from '../../support/start-stores.ts';
 import { findFaults } from '../queue/read-queue.ts';
 import { LIMIT, RETENTION_MS, startEngine, type Engine, type Receiver } from './start-engine.ts';
 
@@ -90,6 +93,13 @@ async function expectSound(): Promise<void> {
   expect(await findFaults({ redis: engine.redis, keys: engine.keys.queue })).toEqual([]);
 }
 
+async function eraseTaskOf(id: DeliveryId, workspaceId: WorkspaceId): Promise<void> {
+  const { taskId = '' } = (await engine.load(id)).delivery;
+  await engine.redis.hset(engine.keys.task(taskId), 'status', 'done');
+  const eraser = createPayloadEraser({ ...engine.stores, retention });
+  expect(await eraser.erase(workspaceId, taskId, ASKED_AT)).toMatchObject({ kind: 'erased' });
+}
+
 type Asked = {
   readonly what: string;
   readonly ask: (id: DeliveryId, receiver: Receiver) => Promise<unknown>;
@@ -138,12 +148,7 @@ const ASKED: readonly Asked[] = [
   },
   {
     what: 'the erasure of its Task',
-    ask: async (id, { workspaceId }) => {
-      const { taskId = '' } = (await engine.load(id)).delivery;
-      await engine.redis.hset(engine.keys.task(taskId), 'status', 'done');
-      const eraser = createPayloadEraser({ ...engine.stores, retention });
-      expect(await eraser.erase(workspaceId, taskId, ASKED_AT)).toMatchObject({ kind: 'erased' });
-    },
+    ask: (id, { workspaceId }) => eraseTaskOf(id, workspaceId),
     goes: 'never',
     status: 'canceled',
   },
@@ -204,4 +209,106 @@ describe('an attempt that a replay owes', () => {
       await expectSound();
     },
   );
+});
+
+describe('a delivery that is in work while its callback moves to another origin', () => {
+  const urlOf = (host: string) => `https://${host}.example.com/in`;
+
+  /** A delivery of a Task to its callback, with the next one in order if that is in work, too. */
+  async function moveWhileInWork(hasNext = false) {
+    const callbacks = createCallbackStore(engine.stores);
+    const workspaceId = newWorkspaceId();
+    const task = await engine.createTask(workspaceId);
+    const callback = buildReceiver(workspaceId, { id: callbackIdOf(task.id), url: urlOf('former'), ordering: 'task' });
+    await engine.redis.hset(engine.keys.endpoint(callback.id), ...endpointFields(callback, 'encrypted'));
+    const find = async () => {
+      const found = await callbacks.find(workspaceId, callback.id);
+      if (!found) throw new Error('it was created just now');
+      return found;
+    };
+    const former = await find();
+    const [id = ''] = await task.accept([former], NOW);
+    const inWork = findJob(await engine.worker.reserve(NOW), id);
+    const [next = ''] = hasNext ? await task.accept([former], NOW) : [];
+    const nextLease = hasNext ? await engine.leases.of(next, NOW, former.group) : '';
+    await callbacks.patch(workspaceId, callback.id, { url: urlOf('second') }, ASKED_AT);
+    return {
+      ...{ callbacks, workspaceId, callback, id, inWork, next, nextLease, former: former.group, find },
+      isNowhere: async () => !(await engine.leases.isQueued(id)),
+    };
+  }
+  type Moved = Awaited<ReturnType<typeof moveWhileInWork>>;
+
+  test.each(Object.entries(ENDS))('waits with the others of the new origin if %s', async (_, end) => {
+    const { id, inWork, former, find } = await moveWhileInWork();
+    await end(inWork);
+    expect([await engine.waitingFor(former), await engine.waitingFor((await find()).group)]).toEqual([[], [id]]);
+    await expectSound();
+  });
+
+  test.each<{ what: string; ask: (moved: Moved) => Promise<unknown>; holds: (moved: Moved) => Promise<boolean> }>([
+    {
+      what: 'a redelivery',
+      ask: ({ workspaceId, id }) => engine.log.redeliver(workspaceId, id, NOW + 30),
+      holds: async ({ id, find }) =>
+        (await engine.redis.zscore(engine.keys.queue.waiting((await find()).group), id)) === String(NOW + 30),
+    },
+    {
+      what: 'its end',
+      ask: ({ id }) => engine.worker.deliveries.cancel(id, 'body_lost', NOW + 30),
+      holds: ({ isNowhere }) => isNowhere(),
+    },
+    {
+      what: 'its end and a redelivery',
+      ask: async ({ workspaceId, id }) => {
+        await engine.worker.deliveries.cancel(id, 'body_lost', NOW + 30);
+        await engine.log.redeliver(workspaceId, id, NOW + 30);
+      },
+      holds: async ({ id }) => (await engine.worker.reserve(NOW + 60)).filter((job) => job.id === id).length === 1,
+    },
+    {
+      what: 'the end of its callback',
+      ask: async ({ callbacks, workspaceId, callback }) => {
+        await callbacks.patch(workspaceId, callback.id, { enabled: false }, NOW + 30);
+        await purgeAll(NOW + 30);
+      },
+      holds: async ({ id, isNowhere }) => (await isNowhere()) && (await engine.statusOf(id)) === 'canceled',
+    },
+    {
+      what: 'the erasure of its Task',
+      ask: ({ id, workspaceId }) => eraseTaskOf(id, workspaceId),
+      holds: ({ isNowhere }) => isNowhere(),
+    },
+    {
+      what: 'its end, by an operator,',
+      ask: ({ workspaceId }) => drop({ workspace: workspaceId }, 'cancel'),
+      holds: ({ isNowhere }) => isNowhere(),
+    },
+    {
+      what: 'its deletion, by an operator,',
+      ask: ({ workspaceId }) => drop({ workspace: workspaceId }, 'purge'),
+      holds: ({ isNowhere }) => isNowhere(),
+    },
+    {
+      what: 'a third url',
+      ask: ({ callbacks, workspaceId, callback }) =>
+        callbacks.patch(workspaceId, callback.id, { url: urlOf('third') }, NOW + 30),
+      holds: async ({ id, find }) => (await engine.waitingFor((await find()).group)).includes(id),
+    },
+  ])('and comes back is found by $what', async ({ ask, holds }) => {
+    const moved = await moveWhileInWork();
+    await ENDS['its worker stops']?.(moved.inWork);
+    await ask(moved);
+    expect(await holds(moved)).toBe(true);
+    await expectSound();
+  });
+
+  test('and comes back goes when the one before it has ended', async () => {
+    const { id, inWork, next, nextLease, find } = await moveWhileInWork(true);
+    await engine.worker.putBack({ handle: nextLease, isProbe: false }, NOW + 30);
+    await engine.record(id, { now: NOW + 40, lease: inWork.job.handle });
+    const { group } = await find();
+    expect(await engine.redis.zscore(engine.keys.queue.waiting(group), next)).toBe(String(1e13 + NOW + 40));
+    await expectSound();
+  });
 });

@@ -93,7 +93,7 @@ export async function startEngine({ hasHistory = false } = {}) {
         });
         return reply.kind === 'paused' ? [] : reply.jobs;
       },
-      putBack: ({ handle, isProbe }: Reserved, now: number, dueAt = 0) =>
+      putBack: ({ handle, isProbe }: Pick<Reserved, 'handle' | 'isProbe'>, now: number, dueAt = 0) =>
         putBack([queue.leases], [keys.prefix, now, LIMIT, handle, dueAt, isProbe ? 1 : 0]),
       finish: ({ handle, isProbe }: Reserved, now: number) =>
         finish([queue.leases], [keys.prefix, now, LIMIT, handle, isProbe ? 1 : 0]),

@@ -51,11 +51,14 @@ test('a job that was asked for while it was in work comes back where its owner s
   await queue.add(...ids.map((id) => ({ group: 'g', id })));
   const jobs = await scripts.reserve();
   for (const id of ids.slice(1)) await queue.redis.hset(`${queue.keys.prefix}j:${id}`, 'asked', '1');
+  await queue.redis.hset(`${queue.keys.prefix}j:c`, 'moved', 'h');
   await scripts.putBack(jobs.slice(0, 2));
   set.passMs(20_000);
   await scripts.recover();
-  const group = (await readQueue(queue)).get('g');
-  expect(Object.fromEntries(group?.waiting ?? [])).toEqual({ a: 1e13 + START, b: START, c: START + 20_000 });
+  const groups = await readQueue(queue);
+  const waitingIn = (group: string) => Object.fromEntries(groups.get(group)?.waiting ?? []);
+  expect(waitingIn('g')).toEqual({ a: 1e13 + START, b: START });
+  expect(waitingIn('h')).toEqual({ c: START + 20_000 });
   expect(await findFaults(queue)).toEqual([]);
 });
 

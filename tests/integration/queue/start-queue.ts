@@ -9,18 +9,19 @@ const PREFIX = '{q}:';
 const BLOCK_LIMIT_MS = 1_000;
 
 /**
- * What the owner of a queue brings: jobs are hashes `j:<id>`, finished once they have `done`, and urgent with `asked`;
+ * What the owner of a queue brings: jobs are hashes `j:<id>`, finished once they have `done`, urgent with `asked`, and of
+ * another group with `moved`;
  * `rates` and `stopped` have the terms of groups.
  */
 export const LOAD_LUA = /* lua */ `
 local function load(prefix, id)
   return redis.call('HGET', prefix .. 'j:' .. id, 'body') or nil
 end
-local function dueAgain(prefix, id, now, stood)
-  if redis.call('HEXISTS', prefix .. 'j:' .. id, 'asked') == 1 then return now end
-  if stood then return stood end
-  if redis.call('HEXISTS', prefix .. 'j:' .. id, 'done') == 1 then return nil end
-  return ${scoreOf('usual', 0)} + (tonumber(redis.call('HGET', prefix .. 'j:' .. id, 'due')) or 0)
+local function placeAgain(prefix, group, id, now, stood)
+  local asked, moved, done, due = unpack(redis.call('HMGET', prefix .. 'j:' .. id, 'asked', 'moved', 'done', 'due'))
+  if not stood and done then return nil end
+  if asked then stood = now end
+  return moved or group, stood or ${scoreOf('usual', 0)} + (tonumber(due or '') or 0)
 end
 local function termsOf(prefix, group)
   return tonumber(redis.call('HGET', prefix .. 'rates', group) or ''), redis.call('HEXISTS', prefix .. 'stopped', group) == 1

@@ -59,12 +59,12 @@ export function createLeases({ prefix, defineScript, groupLimit, loadLua, now }:
 
 /** Needs the owner's part, `local prefix` and `local now`. */
 const AGAIN_LUA = /* lua */ `
--- The score at which a job waits again, or nil when nothing is left to do. stood: the one at which it would
-local function againAt(id, stood)
-  local succeeded, score = pcall(dueAgain, prefix, id, now, stood)
+-- Adds where a job waits again to a list for enqueue, unless nothing is left to do. group, stood: where it would
+local function waitAgain(entries, group, id, stood)
+  local succeeded, to, score, tenant = pcall(placeAgain, prefix, group, id, now, stood)
   -- One that can't be read keeps no other from coming back.
-  if not succeeded then return stood end
-  return score
+  if not succeeded then to, score, tenant = group, stood, nil end
+  if to then entries[#entries + 1] = { to, id, score, tenant } end
 end
 `;
 
@@ -89,8 +89,8 @@ for index = 4, #ARGV, 3 do
     local due = tonumber(ARGV[index + 1])
     if due > 0 then score = score - score % CLASS + due end
     settleGroup(group, now, limit, { freed = 1, isProbe = ARGV[index + 2] == '1' })
-    held, score = held + 1, againAt(id, score)
-    if score then again[#again + 1] = { group, id, score } end
+    held = held + 1
+    waitAgain(again, group, id, score)
   end
 end
 writeSlots()
@@ -100,9 +100,10 @@ return held
 }
 
 /**
- * @param loadLua defines `local function dueAgain(prefix, id, now, stood)`: the score (see `scoreOf`) at which a job
- * without a recorded outcome waits again, or nil when it is finished; now: ms; stood: the score that it would have, or
- * nil when its processor has ended. What was asked for while the job was in work may give it another.
+ * @param loadLua defines `local function placeAgain(prefix, group, id, now, stood)`: the group and the score (see
+ * `scoreOf`) at which a job without a recorded outcome waits again, and the tenant to which the group belongs or nil;
+ * nil when the job is finished. group, stood: where it would wait; stood: nil when its processor has ended; now: ms.
+ * What changed while the job was in work may give it another place.
  */
 export function createFinishScript(loadLua: string): string {
   return /* lua */ `#!lua flags=allow-oom
@@ -120,9 +121,9 @@ local wasHeld, group, id = endLease(ARGV[4])
 if not wasHeld then return 'lost' end
 settleGroup(group, now, tonumber(ARGV[3]), { freed = 1, isProbe = ARGV[5] == '1' })
 writeSlots()
-local score = dueAgain(prefix, id, now)
-if not score then return 'finished' end
-enqueue({ { group, id, score } }, now)
+local to, score, tenant = placeAgain(prefix, group, id, now)
+if not to then return 'finished' end
+enqueue({ { to, id, score, tenant } }, now)
 return 'waits'
 `;
 }
@@ -157,8 +158,7 @@ ${AGAIN_LUA}
 for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', now, 'BYSCORE', 'LIMIT', 0, ARGV[4])) do
   local _, group, id, score = endLease(handle)
   settleGroup(group, now, tonumber(ARGV[3]), { freed = 1 })
-  score = againAt(id, score)
-  if score then again[#again + 1] = { group, id, score } end
+  waitAgain(again, group, id, score)
   ids[#ids + 1] = id
 end
 writeSlots()

@@ -3,7 +3,7 @@ import { ADVANCE_LUA, LINE_LUA } from './line-lua.ts';
 import { ENDPOINT_FIELDS } from '../endpoints/endpoint-record.ts';
 import { DELIVERY_FIELDS, readLoadedDeliveries, RETAIN_LUA, TRANSITION_FIELDS } from './delivery-record.ts';
 import { ACCOUNT_LUA } from '../keys/account-lua.ts';
-import { TEST_GROUP } from '../keys/groups.ts';
+import { GROUP_OF_LUA, TEST_GROUP } from '../keys/groups.ts';
 import { ENDED_LUA, LOG_LUA } from '../keys/segment-lua.ts';
 
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
@@ -53,26 +53,32 @@ end
 `;
 
 /** Where a delivery waits again of which nothing was recorded. */
-const DUE_AGAIN_LUA = /* lua */ `
--- stood: the score that it would have, or nil: it is due as its record says. Returns its score, or nil when nothing is
--- left to do. Needs GROUP_LUA.
-local function dueAgain(prefix, id, now, stood)
-  local status, owe, due, at, tries, replayedAt = unpack(redis.call('HMGET', prefix .. id, 's', 'owe', 'due', 'at', 'n', 'from'))
-  local owed = tonumber(owe or '') or 0
+const PLACE_AGAIN_LUA = /* lua */ `
+${GROUP_OF_LUA}
+-- group: of its lease   stood: the score that it would have, or nil: it is due as its record says. Returns its group, its
+-- score and the group's workspace, or nil when nothing is left to do. Needs GROUP_LUA.
+local function placeAgain(prefix, group, id, now, stood)
+  local status, owe, due, at, tries, replayedAt, endpoint = unpack(redis.call('HMGET', prefix .. id, 's', 'owe', 'due', 'at', 'n', 'from', 'e'))
+  local owed, workspace = tonumber(owe or '') or 0, nil
   if status ~= 'pending' and owed == 0 then return nil end
-  if not stood then return owed > 0 and URGENT + now or USUAL + (due or at or 0) end
+  -- A callback whose url has changed meanwhile is in another group. A test event waits among others of its kind until it
+  -- is sent.
+  if group ~= '${TEST_GROUP}' or status ~= 'pending' then
+    group, workspace = groupOf(endpoint), redis.call('HGET', prefix .. 'e:' .. endpoint, 'ws') or nil
+  end
+  if not stood then return group, owed > 0 and URGENT + now or USUAL + (due or at or 0), workspace end
   -- A replay has its attempt in the background: as the first try of one that had ended, and as one that is owed of any
   -- other. More than that was asked for while it was in work.
   local isTry = status == 'pending' and replayedAt and (tonumber(tries or '') or 0) == 0
   if stood >= BACKGROUND and not isTry then owed = owed - 1 end
-  if owed > 0 and stood >= USUAL then return URGENT + math.max(now, stood % CLASS) end
-  return stood
+  if owed > 0 and stood >= USUAL then stood = URGENT + math.max(now, stood % CLASS) end
+  return group, stood, workspace
 end
 `;
 
 /** How the queue reads deliveries that it reserves (see `readLoadedDeliveries`), and where one waits again. */
 export function createDeliveryQueueScripts() {
-  return { loadLua: `${LOAD_LUA}${TERMS_LUA}${DUE_AGAIN_LUA}`, readRows: readLoadedDeliveries };
+  return { loadLua: `${LOAD_LUA}${TERMS_LUA}${PLACE_AGAIN_LUA}`, readRows: readLoadedDeliveries };
 }
 
 export const LOAD_DELIVERY_LUA = /* lua */ `

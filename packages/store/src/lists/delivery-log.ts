@@ -161,7 +161,7 @@ end
 
 const REDELIVER_LUA = /* lua */ `
 -- Ask for one more attempt of a delivery, and enqueue it before all others of its group. One that is in work is enqueued
--- there when that ends (see dueAgain), one that waits as a test event when its attempt is recorded. One that has left
+-- there when that ends (see placeAgain), one that waits as a test event when its attempt is recorded. One that has left
 -- Redis comes back in this step.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] workspace id   ARGV[4] now (ms)
