@@ -1,3 +1,4 @@
+import { auditTrailOf } from '../support/audit-trail-of.ts';
 import { runCli } from '../support/run-cli.ts';
 import { bodyOf } from '../support/http-request.ts';
 import { problemOf } from '../support/problems.ts';
@@ -187,6 +188,28 @@ test('an erased workspace has no way in or out, and nothing of what its Tasks he
   expect((await after.listReceivers()).webhooks).toEqual([]);
   expect(JSON.stringify(bodyOf(await after.request('GET', '/tasks'), 200))).not.toContain('canary');
   expect(await other.readTask(kept.id)).toMatchObject({ status: 'queued', input: 'canary of another' });
+});
+
+test('requests to erase a workspace do so together, while its customer and its executor end what they have, and the trail has each', async () => {
+  const { key: text } = await makeKey('ws_hurries');
+  const customer = createWorkspaceClient('ws_hurries', text, (...args) => herald.request(...args));
+  const receiver = await herald.startReceiver();
+  const receiverIds = [];
+  for (let count = 0; count < 10; count++)
+    receiverIds.push((await customer.registerReceiver({ url: receiver.url })).id);
+  const tasks = [];
+  for (let count = 0; count < 30; count++) tasks.push((await customer.createTask({ input: 'canary' })).id);
+  for (const id of tasks) await herald.executor.report(id, START);
+
+  const [answers] = await Promise.all([
+    Promise.all(Array.from({ length: 3 }, () => ask('DELETE', 'ws_hurries'))),
+    Promise.allSettled(receiverIds.map((id) => customer.request('DELETE', `/api/public/webhooks/${id}`))),
+    Promise.allSettled(tasks.map((id) => herald.executor.report(id, DONE))),
+  ]);
+  for (const answer of answers) expect(bodyOf(answer, 200)).toMatchObject({ erased: true });
+  const { entries } = await auditTrailOf(herald).list({ workspaceId: 'ws_hurries', limit: 100 });
+  expect(entries.filter(({ action }) => action === 'eraseWorkspace')).toHaveLength(3);
+  for (const id of tasks) expect(await herald.executor.readTask(id)).toMatchObject({ input: null, result: null });
 });
 
 test('a platform key does nothing else', async () => {

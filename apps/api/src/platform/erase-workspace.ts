@@ -1,4 +1,11 @@
-import { DomainError, NotFoundError, type ListPlace, type TaskId, type WorkspaceId } from '@herald/core';
+import {
+  DomainError,
+  InvalidTransitionError,
+  NotFoundError,
+  type ListPlace,
+  type TaskId,
+  type WorkspaceId,
+} from '@herald/core';
 import type { Logger } from '@herald/runtime/log';
 import type { ApiKeyStore } from '@herald/store/access/api-key-store';
 import type { BindingStore } from '@herald/store/access/binding-store';
@@ -31,14 +38,17 @@ const AT_ONCE = 10;
 /** Tasks that are looked at together. */
 const LOOK = 200;
 
-/** It has expired meanwhile, with all that it held. */
-const isGone = (error: unknown) => error instanceof NotFoundError;
+/** What is gone already is what was wanted: somebody else removed it, or it has expired with all that it held. */
+function passOverGone(error: unknown): void {
+  if (!(error instanceof NotFoundError)) throw error;
+}
 
 /**
  * Ends a workspace and erases what it held, as far as one request gets. First its keys and links, so that nothing comes
  * from it any more; then its receivers and bindings, so that nothing goes to it; then each Task, canceled if it is open.
  * Each step is complete in itself and says what is left, so another request goes on where this one was, also after a
- * crash.
+ * crash. Whatever was listed may end before its turn comes, by another such request, its customer, its executor or its
+ * time, so a step that comes too late has nothing to do.
  */
 export function createEraseWorkspace(deps: EraseWorkspaceDeps) {
   const { apiKeys, portalLinks, bindings, receivers, tasks, acceptTransitions, erasePayloads, history, logger } = deps;
@@ -46,11 +56,10 @@ export function createEraseWorkspace(deps: EraseWorkspaceDeps) {
   const erase = async (workspaceId: WorkspaceId, taskId: TaskId, isOpen: boolean): Promise<void> => {
     if (isOpen) {
       const [result] = await acceptTransitions([{ taskId, report: { type: 'canceled' }, workspaceId }]);
-      if (result instanceof DomainError && !isGone(result)) throw result;
+      // Refused, it was closed meanwhile: an open Task can always be canceled.
+      if (result instanceof DomainError && !(result instanceof InvalidTransitionError)) passOverGone(result);
     }
-    await erasePayloads(workspaceId, taskId).catch((error: unknown) => {
-      if (!isGone(error)) throw error;
-    });
+    await erasePayloads(workspaceId, taskId).catch(passOverGone);
   };
 
   return async function eraseWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<WorkspaceErasure> {
@@ -74,7 +83,8 @@ export function createEraseWorkspace(deps: EraseWorkspaceDeps) {
     await apiKeys.dropEnded(workspaceId);
     for (const { id } of await portalLinks.list(workspaceId))
       logUntold(logger, (await portalLinks.revoke(workspaceId, id)) ?? {}, { workspaceId, portalLinkId: id });
-    for (const { receiver } of await receivers.list(workspaceId)) await receivers.remove(workspaceId, receiver.id);
+    for (const { receiver } of await receivers.list(workspaceId))
+      await receivers.remove(workspaceId, receiver.id).catch(passOverGone);
     for (const { executionWorkspaceId } of await bindings.list(workspaceId))
       await bindings.unbind(workspaceId, executionWorkspaceId);
 

@@ -22,7 +22,13 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import type { DeliveryMetrics } from '@herald/store/deliveries/create-delivery-metrics';
-import type { FindGroups, GroupHealth, ReceiverRecord, ReceiverStore } from '@herald/store/endpoints/receiver-store';
+import {
+  toRegistered,
+  type FindGroups,
+  type GroupHealth,
+  type ReceiverRecord,
+  type ReceiverStore,
+} from '@herald/store/endpoints/receiver-store';
 import type { SealHeaders, SecretCipher } from '@herald/store/secrets/secret-cipher';
 import type { createSendTestEvent } from '@herald/store/test-events/send-test-event';
 import { HttpFault } from '../http/problem.ts';
@@ -143,9 +149,11 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
       const sealed = headers && sealHeaders(headers, receiver.id);
       const reply = await receivers.register(receiver, encryptedSecret, sealed);
       if (reply === 'full') throw new ReceiverLimitReachedError(RECEIVER_LIMIT);
-      const registered = await find(workspaceId, receiver.id);
+      const found = await receivers.find(workspaceId, receiver.id);
       // It exists with this very secret if the Redis client lost the reply and sent the script again.
-      const isShown = reply === 'registered' || registered.encryptedSecret === encryptedSecret;
+      const isShown = reply === 'registered' || found?.encryptedSecret === encryptedSecret;
+      // One that was removed since then is answered as it was: it has been registered.
+      const registered = found ?? toRegistered(receiver, encryptedSecret, sealed);
       return { receiver: await withSameUrl(registered), ...(isShown && { secret }) };
     },
     /** @throws ValidationError, NotFoundError, ReceiverLockedError or PreconditionFailedError */

@@ -1067,7 +1067,7 @@ export interface paths {
         post?: never;
         /**
          * End a workspace, and erase what it held
-         * @description Its keys and portal links end at once; its receivers and bindings are removed; its open Tasks are canceled; and of each Task all is erased that `DELETE /tasks/{id}/payloads` erases, also in the history. A request works for some ten seconds: repeat it until `erased` is true. What stays are facts without content, and the audit trail, until their time is over.
+         * @description Its keys and portal links end at once; its receivers and bindings are removed; its open Tasks are canceled; and of each Task all is erased that `DELETE /tasks/{id}/payloads` erases, also in the history. A request works for some ten seconds: repeat it until `erased` is true. Several may run at once, and whatever else ends meanwhile is passed over. What stays are facts without content, and the audit trail, until their time is over.
          *
          *     Needs an API key with the scope `platform`.
          */

@@ -44,6 +44,15 @@ function readReceiver(id: EndpointId, hash: Record<string, string>): ReceiverRec
   return record && { ...record, version: versionOf(hash) };
 }
 
+/** A receiver as it is when it was just registered. */
+export function toRegistered(receiver: Endpoint, encryptedSecret: string, headers?: SealedHeaders): ReceiverRecord {
+  const fields = endpointFields(receiver, encryptedSecret, headers);
+  const pairs = fields.flatMap((name, index) => (index % 2 === 0 ? [[name, fields[index + 1] ?? ''] as const] : []));
+  const record = readReceiver(receiver.id, Object.fromEntries(pairs));
+  if (!record) throw new Error('these are all the fields that a receiver needs');
+  return record;
+}
+
 /** A workspace's subscriptions at a version. Acceptance commits only while that version is current. */
 export type Subscriptions = { readonly version: string; readonly receivers: readonly EndpointRecord[] };
 
