@@ -625,6 +625,17 @@ const access: readonly Scene[] = [
     },
   },
   {
+    script: 'ENTER_KEY_LUA',
+    arrange: () =>
+      Promise.resolve(({ apiKeys }: ProcessStores) =>
+        apiKeys.createLimited({ workspaceId: 'ws_1', scopes: ['tasks'] }),
+      ),
+  },
+  {
+    script: 'BIND_LUA',
+    arrange: () => Promise.resolve(({ bindings }: ProcessStores) => bindings.bind('ws_1', 'ws_2')),
+  },
+  {
     script: 'WRITE_LAST_USE_LUA',
     async arrange({ first, now }) {
       const { record } = await first.apiKeys.create({ workspaceId: 'ws_1', scopes: ['tasks'] });

@@ -1,6 +1,6 @@
 import { BindingLimitReachedError, CreateTask, KeyLimitReachedError, NotFoundError } from '@herald/core';
 import type { Logger } from '@herald/runtime/log';
-import type { ApiKeyStore } from '@herald/store/access/api-key-store';
+import { API_KEY_LIMIT, type ApiKeyStore } from '@herald/store/access/api-key-store';
 import { BINDING_LIMIT, type BindingStore } from '@herald/store/access/binding-store';
 import { PORTAL_LINK_LIMIT } from '@herald/store/access/portal-link-store';
 import { callerOf, stateOf } from '../http/request-state.ts';
@@ -30,9 +30,6 @@ import {
   WorkspaceKeyRevoked,
 } from './platform-view.ts';
 
-/** Living keys of a workspace, beyond which the platform can make no more. */
-const KEY_LIMIT = 100;
-
 export type PlatformRoutesDeps = CreateTaskDeps & {
   readonly apiKeys: ApiKeyStore;
   readonly portalLinks: ManagePortalLinks;
@@ -53,7 +50,7 @@ export const PLATFORM_ROUTES: KeyedRouteTable<PlatformRoutesDeps> = {
     operation('createWorkspaceKey', 'POST /workspaces/{workspaceId}/keys', {
       audit: 'answer',
       summary: 'Make an API key for a workspace',
-      description: `Nothing else is needed to sign a customer up: a workspace is there once it has anything. A workspace has at most ${KEY_LIMIT} keys that were made so.`,
+      description: `Nothing else is needed to sign a customer up: a workspace is there once it has anything. A workspace that has ${API_KEY_LIMIT} living keys, however they were made, gets no more this way.`,
       body: CreateWorkspaceKey,
       answer: {
         status: 201,
@@ -64,15 +61,14 @@ export const PLATFORM_ROUTES: KeyedRouteTable<PlatformRoutesDeps> = {
       problems: ['key_limit_reached'],
       async handle({ apiKeys, now }, req, _res, { scopes, name, expiresInSeconds }) {
         const { workspaceId } = req.params;
-        await apiKeys.dropEnded(workspaceId);
-        if ((await apiKeys.listOf(workspaceId)).length >= KEY_LIMIT) throw new KeyLimitReachedError(KEY_LIMIT);
-        const { key, record } = await apiKeys.create({
+        const made = await apiKeys.createLimited({
           workspaceId,
           scopes,
           ...(name !== undefined && { name }),
           ...(expiresInSeconds !== undefined && { expiresAt: now() + expiresInSeconds * 1_000 }),
         });
-        return { ...toWorkspaceKeyView(record), key };
+        if (made === 'full') throw new KeyLimitReachedError(API_KEY_LIMIT);
+        return { ...toWorkspaceKeyView(made.record), key: made.key };
       },
     }),
     operation('listWorkspaceKeys', 'GET /workspaces/{workspaceId}/keys', {

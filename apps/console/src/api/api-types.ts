@@ -900,7 +900,7 @@ export interface paths {
         put?: never;
         /**
          * Make an API key for a workspace
-         * @description Nothing else is needed to sign a customer up: a workspace is there once it has anything. A workspace has at most 100 keys that were made so.
+         * @description Nothing else is needed to sign a customer up: a workspace is there once it has anything. A workspace that has 100 living keys, however they were made, gets no more this way.
          *
          *     Needs an API key with the scope `platform`.
          */

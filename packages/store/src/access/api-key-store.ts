@@ -1,10 +1,11 @@
 import type { WorkspaceId } from '@herald/core';
 import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { z } from 'zod';
 import { GLOBAL_KEYS } from '../keys/keys.ts';
 import { tellRevoked, type Told } from '../listening/listeners.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { demandReplicated, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
+import { defineReplicatedScript, demandReplicated, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 import { batchCalls } from '../redis/batch-calls.ts';
 import { defineScript } from '../redis/script.ts';
 
@@ -37,6 +38,9 @@ export type ApiKey = {
 
 export type NewApiKey = Pick<ApiKey, 'workspaceId' | 'scopes' | 'expiresAt' | 'name'>;
 
+/** Keys of a workspace, however they were made, beyond which `createLimited` makes no more. */
+export const API_KEY_LIMIT = 100;
+
 const KEYS_READ_TOGETHER = 100;
 /** After this long, an entry without a record is one whose process died before it wrote the record, in ms. */
 const MAKING_MS = 60_000;
@@ -44,6 +48,21 @@ const MAKING_MS = 60_000;
 /** The entry of a key in the index of workspaces. No workspace has a blank in its id. */
 const entryOf = (workspaceId: WorkspaceId, { id, createdAt }: Pick<ApiKey, 'id' | 'createdAt'>) =>
   `${workspaceId} ${createdAt} ${id}`;
+/** All of a workspace, as a range by name. */
+const entriesOf = (workspaceId: WorkspaceId) => [`[${workspaceId} `, `(${workspaceId}!`] as const;
+
+const ENTER_KEY_LUA = /* lua */ `
+-- Enter a new API key into the index of workspaces, unless its workspace has as many as it may. A second run changes
+-- nothing.
+-- KEYS[1] API keys of workspaces (zset: see entryOf)
+-- ARGV[1] limit, 'inf' for none   ARGV[2], ARGV[3] range of the entries of the workspace   ARGV[4] the new entry
+-- Returns 'entered' | 'full'.
+if redis.call('ZSCORE', KEYS[1], ARGV[4]) then return 'entered' end
+if redis.call('ZLEXCOUNT', KEYS[1], ARGV[2], ARGV[3]) >= tonumber(ARGV[1]) then return 'full' end
+redis.call('ZADD', KEYS[1], 0, ARGV[4])
+return 'entered'
+`;
+const EnterReply = z.enum(['entered', 'full']);
 
 const WRITE_LAST_USE_LUA = /* lua */ `
 -- Note when a key was used, unless it was revoked or has expired meanwhile.
@@ -57,6 +76,7 @@ return 1
 export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: () => number }) {
   const { redis, awaitReplication, now } = deps;
   const writeLastUse = defineScript(redis, WRITE_LAST_USE_LUA);
+  const enter = defineReplicatedScript(deps, ENTER_KEY_LUA);
   // Each request is answered by a look-up that begins after it came, so that a revoked key is refused at once. Requests
   // of one moment mostly have the same key and share the look-up.
   const readFields = batchCalls({
@@ -75,14 +95,41 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
   };
   /** The entries of a workspace in the index, oldest first, each with the record of its key while that is valid. */
   const readStates = async (workspaceId: WorkspaceId) => {
-    const range = [`[${workspaceId} `, `(${workspaceId}!`, 'BYLEX'] as const;
-    const entries = await redis.zrange(GLOBAL_KEYS.apiKeysOfWorkspaces, ...range);
+    const entries = await redis.zrange(GLOBAL_KEYS.apiKeysOfWorkspaces, ...entriesOf(workspaceId), 'BYLEX');
     return await Promise.all(
       entries.map(async (entry) => {
         const [, createdAt, id = ''] = entry.split(' ');
         return { entry, createdAt: Number(createdAt), record: await findById(id) };
       }),
     );
+  };
+  /** Forgets the places of keys of a workspace that have ended. */
+  const dropEnded = async (workspaceId: WorkspaceId): Promise<void> => {
+    const states = await readStates(workspaceId);
+    const gone = states.filter(({ record, createdAt }) => !record && createdAt <= now() - MAKING_MS);
+    if (gone.length > 0) await redis.zrem(GLOBAL_KEYS.apiKeysOfWorkspaces, ...gone.map(({ entry }) => entry));
+  };
+  const newRecord = (request: NewApiKey): ApiKey => ({
+    ...request,
+    id: `key_${randomBytes(8).toString('hex')}`,
+    createdAt: now(),
+  });
+  const enterRecord = async (workspaceId: WorkspaceId, record: ApiKey, limit: number | 'inf') => {
+    const args = [limit, ...entriesOf(workspaceId), entryOf(workspaceId, record)];
+    return EnterReply.parse(await enter([GLOBAL_KEYS.apiKeysOfWorkspaces], args));
+  };
+  /** The indexes come first: a crash in between leaves an id that leads nowhere, never a key that nobody can revoke. */
+  const write = async (record: ApiKey) => {
+    const key = newApiKey(record.id);
+    const { lookUp, proof } = digestApiKey(key);
+    await redis.hset(GLOBAL_KEYS.apiKeyIndex, record.id, lookUp);
+    await redis.hset(GLOBAL_KEYS.apiKey(lookUp), { ...record, scopes: record.scopes.join(','), proof });
+    if (record.expiresAt !== undefined) await redis.pexpireat(GLOBAL_KEYS.apiKey(lookUp), record.expiresAt);
+    await Promise.all([
+      demandReplicated(awaitReplication, { key: GLOBAL_KEYS.apiKeyIndex, field: record.id }),
+      demandReplicated(awaitReplication, { key: GLOBAL_KEYS.apiKey(lookUp) }),
+    ]);
+    return { key, record };
   };
 
   return {
@@ -91,22 +138,16 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
      * @throws UnavailableError when too few replicas have it in time
      */
     async create(request: NewApiKey) {
-      const id = `key_${randomBytes(8).toString('hex')}`;
-      const key = newApiKey(id);
-      const { lookUp, proof } = digestApiKey(key);
-      const record: ApiKey = { ...request, id, createdAt: now() };
-      // The index first: a crash in between leaves an id that leads nowhere, never a key that nobody can revoke.
-      await redis.hset(GLOBAL_KEYS.apiKeyIndex, record.id, lookUp);
-      if (record.workspaceId !== undefined) {
-        await redis.zadd(GLOBAL_KEYS.apiKeysOfWorkspaces, 0, entryOf(record.workspaceId, record));
-      }
-      await redis.hset(GLOBAL_KEYS.apiKey(lookUp), { ...record, scopes: record.scopes.join(','), proof });
-      if (record.expiresAt !== undefined) await redis.pexpireat(GLOBAL_KEYS.apiKey(lookUp), record.expiresAt);
-      await Promise.all([
-        demandReplicated(awaitReplication, { key: GLOBAL_KEYS.apiKeyIndex, field: record.id }),
-        demandReplicated(awaitReplication, { key: GLOBAL_KEYS.apiKey(lookUp) }),
-      ]);
-      return { key, record };
+      const record = newRecord(request);
+      if (record.workspaceId !== undefined) await enterRecord(record.workspaceId, record, 'inf');
+      return await write(record);
+    },
+    /** The same, unless its workspace has `API_KEY_LIMIT` keys already: `full`. */
+    async createLimited(request: NewApiKey & { readonly workspaceId: WorkspaceId }) {
+      const record = newRecord(request);
+      await dropEnded(request.workspaceId);
+      if ((await enterRecord(request.workspaceId, record, API_KEY_LIMIT)) === 'full') return 'full';
+      return await write(record);
     },
     /** The record of a key that is valid now. A text without the form of a key costs no look-up. */
     find: async (key: string) => {
@@ -122,12 +163,7 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
     async listOf(workspaceId: WorkspaceId): Promise<readonly ApiKey[]> {
       return (await readStates(workspaceId)).flatMap(({ record }) => record ?? []).reverse();
     },
-    /** Forgets the places of keys of a workspace that have ended. */
-    async dropEnded(workspaceId: WorkspaceId): Promise<void> {
-      const states = await readStates(workspaceId);
-      const gone = states.filter(({ record, createdAt }) => !record && createdAt <= now() - MAKING_MS);
-      if (gone.length > 0) await redis.zrem(GLOBAL_KEYS.apiKeysOfWorkspaces, ...gone.map(({ entry }) => entry));
-    },
+    dropEnded,
     async list(): Promise<readonly ApiKey[]> {
       const lookUps = Object.values(await redis.hgetall(GLOBAL_KEYS.apiKeyIndex));
       const records = await Promise.all(lookUps.map((lookUp) => redis.hgetall(GLOBAL_KEYS.apiKey(lookUp))));

@@ -1,6 +1,7 @@
 import type { WorkspaceId } from '@herald/core';
+import { z } from 'zod';
 import { readScoredIds, type Keyspace } from '../keys/keys.ts';
-import { demandReplicated, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
+import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 
 /** Execution workspaces that one workspace may be bound to. */
 export const BINDING_LIMIT = 100;
@@ -14,28 +15,34 @@ type BindingStoreDeps = ReplicatedStoreDeps & {
   readonly now: () => number;
 };
 
+const BIND_LUA = /* lua */ `
+-- Bind an execution workspace, unless its workspace is bound to as many as it may be. A second run changes nothing.
+-- KEYS[1] execution workspaces of the workspace (zset: id → when it was bound, ms)
+-- ARGV[1] limit   ARGV[2] now (ms)   ARGV[3] execution workspace
+-- Returns when it was bound (ms) | 'full'.
+local boundAt = redis.call('ZSCORE', KEYS[1], ARGV[3])
+if boundAt then return boundAt end
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then return 'full' end
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[3])
+return ARGV[2]
+`;
+const BindReply = z.union([z.literal('full'), z.coerce.number()]);
+
 /** Which workspaces the platform has bound to which: whose Tasks may run where. */
-export function createBindingStore({ redis, awaitReplication, keyspace, now }: BindingStoreDeps) {
+export function createBindingStore(deps: BindingStoreDeps) {
+  const { redis, keyspace, now } = deps;
+  const bind = defineReplicatedScript(deps, BIND_LUA);
   const listOf = (workspaceId: WorkspaceId) => keyspace.of(workspaceId).boundWorkspaces(workspaceId);
-  const findBoundAt = async (workspaceId: WorkspaceId, executionWorkspaceId: WorkspaceId) =>
-    await redis.zscore(listOf(workspaceId), executionWorkspaceId);
   return {
     isBound: async (workspaceId: WorkspaceId, executionWorkspaceId: WorkspaceId): Promise<boolean> =>
-      (await findBoundAt(workspaceId, executionWorkspaceId)) !== null,
+      (await redis.zscore(listOf(workspaceId), executionWorkspaceId)) !== null,
     /**
-     * Binds the two, or finds them bound. Some more may be bound at once than the limit says.
+     * Binds the two, or finds them bound.
      * @throws UnavailableError when too few replicas know it in time
      */
     async bind(workspaceId: WorkspaceId, executionWorkspaceId: WorkspaceId): Promise<Binding | 'full'> {
-      const key = listOf(workspaceId);
-      const known = await findBoundAt(workspaceId, executionWorkspaceId);
-      if (known === null) {
-        if ((await redis.zcard(key)) >= BINDING_LIMIT) return 'full';
-        await redis.zadd(key, 'NX', now(), executionWorkspaceId);
-      }
-      await demandReplicated(awaitReplication, { key });
-      const boundAt = known ?? (await findBoundAt(workspaceId, executionWorkspaceId));
-      return { executionWorkspaceId, boundAt: Number(boundAt ?? now()) };
+      const reply = BindReply.parse(await bind([listOf(workspaceId)], [BINDING_LIMIT, now(), executionWorkspaceId]));
+      return reply === 'full' ? reply : { executionWorkspaceId, boundAt: reply };
     },
     /** The oldest first. */
     async list(workspaceId: WorkspaceId): Promise<Binding[]> {

@@ -101,11 +101,10 @@ export function createPortalLinkStore(deps: PortalLinkStoreDeps) {
     });
   };
 
-  /** Takes entries that lead nowhere out of the index, and those whose API keys are gone. Returns how many. */
-  const dropGone = async (workspaceId: WorkspaceId): Promise<number> => {
+  /** Takes entries that lead nowhere out of the index, and those whose API keys are gone. */
+  const dropGone = async (workspaceId: WorkspaceId): Promise<void> => {
     const gone = (await readStates(workspaceId)).filter(({ state }) => state === 'gone');
-    if (gone.length === 0) return 0;
-    return await redis.zrem(indexOf(workspaceId), ...gone.map(({ entry }) => writeEntry(entry)));
+    if (gone.length > 0) await redis.zrem(indexOf(workspaceId), ...gone.map(({ entry }) => writeEntry(entry)));
   };
 
   /** The living links of a workspace, newest first. */
@@ -150,7 +149,9 @@ export function createPortalLinkStore(deps: PortalLinkStoreDeps) {
       const tryToEnter = async () =>
         EnterReply.parse(await enter(indexes, [PORTAL_LINK_LIMIT, now(), entry, link.expiresAt, workspaceId]));
       if ((await tryToEnter()) === 'full') {
-        if ((await dropGone(workspaceId)) === 0 || (await tryToEnter()) === 'full') return 'full';
+        await dropGone(workspaceId);
+        // Also when it dropped none: another request may have.
+        if ((await tryToEnter()) === 'full') return 'full';
       }
       const key = GLOBAL_KEYS.portalLink(lookUp);
       const fields = { ...link, readOnly: readOnly ? '1' : '0', proof, ...(keyLookUp !== undefined && { keyLookUp }) };

@@ -1,0 +1,127 @@
+import { RECEIVER_LIMIT } from '@herald/core';
+import { API_KEY_LIMIT, createApiKeyStore } from '@herald/store/access/api-key-store';
+import { BINDING_LIMIT, createBindingStore } from '@herald/store/access/binding-store';
+import { createPortalLinkStore, PORTAL_LINK_LIMIT } from '@herald/store/access/portal-link-store';
+import { createListenerStore, LISTENER_LIMIT } from '@herald/store/listening/listeners';
+import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
+
+const HOUR_MS = 3_600_000;
+
+let stores: Stores;
+/** What time it is for the stores. */
+const clock = { ahead: 0 };
+const now = () => Date.now() + clock.ahead;
+beforeAll(async () => {
+  stores = await startStores(3);
+});
+beforeEach(() => {
+  clock.ahead = 0;
+});
+afterAll(() => stores[Symbol.asyncDispose]());
+
+function createProcess({ redis, receivers }: Stores['second']) {
+  const { keyspace } = stores;
+  return {
+    receivers,
+    apiKeys: createApiKeyStore({ redis, now }),
+    bindings: createBindingStore({ redis, keyspace, now }),
+    portalLinks: createPortalLinkStore({ redis, keyspace, now }),
+    listeners: createListenerStore({ redis, keyspace }),
+  };
+}
+type Process = ReturnType<typeof createProcess>;
+const processes = () => [createProcess(stores), createProcess(stores.second)] as const;
+
+const linkOf = (workspaceId: string) => ({
+  workspaceId,
+  readOnly: true,
+  lifeMs: HOUR_MS,
+  madeBy: { operator: 'olga' },
+});
+const keyOf = (workspaceId: string) => ({ workspaceId, scopes: ['tasks'] as const });
+
+type Limited = readonly [
+  what: string,
+  limit: number,
+  make: (process: Process, workspaceId: string, name: string) => Promise<unknown>,
+];
+const LIMITED: readonly Limited[] = [
+  ['API keys', API_KEY_LIMIT, ({ apiKeys }, workspaceId) => apiKeys.createLimited(keyOf(workspaceId))],
+  ['bindings', BINDING_LIMIT, ({ bindings }, workspaceId, name) => bindings.bind(workspaceId, name)],
+  ['portal links', PORTAL_LINK_LIMIT, ({ portalLinks }, workspaceId) => portalLinks.create(linkOf(workspaceId))],
+  [
+    'receivers',
+    RECEIVER_LIMIT,
+    ({ receivers }, workspaceId) => receivers.register(buildReceiver(workspaceId), 'encrypted.secret'),
+  ],
+  ['listeners', LISTENER_LIMIT, ({ listeners }, workspaceId, name) => listeners.hold(workspaceId, name, now())],
+];
+
+test.each(LIMITED)('of %s a workspace gets %i, over all processes, also when more come at once', async (...limited) => {
+  const [, limit, make] = limited;
+  const workspaceId = newWorkspaceId();
+  const made = await Promise.all(
+    processes().flatMap((process, which) =>
+      Array.from({ length: limit }, (_, index) => make(process, workspaceId, `ws_${which}-${index}`)),
+    ),
+  );
+  expect(made.filter((each) => each !== 'full')).toHaveLength(limit);
+  // Those of another count apart, also where the one name begins with the other.
+  expect(await make(createProcess(stores), `${workspaceId}-2`, 'ws_another')).not.toBe('full');
+});
+
+test('the keys of the command line count, have no limit themselves, and leave their places when they are revoked', async () => {
+  const [{ apiKeys }] = processes();
+  const workspaceId = newWorkspaceId();
+  const made = await Promise.all(Array.from({ length: API_KEY_LIMIT + 1 }, () => apiKeys.create(keyOf(workspaceId))));
+  expect(await apiKeys.createLimited(keyOf(workspaceId))).toBe('full');
+  await apiKeys.revoke(made[0]?.record.id ?? '');
+  expect(await apiKeys.createLimited(keyOf(workspaceId))).toBe('full');
+  await apiKeys.revoke(made[1]?.record.id ?? '');
+  expect(await apiKeys.createLimited(keyOf(workspaceId))).toMatchObject({ record: { workspaceId } });
+  expect(await apiKeys.listOf(workspaceId)).toHaveLength(API_KEY_LIMIT);
+});
+
+test('the keys that have expired leave their places to as many, also when more come at once', async () => {
+  const both = processes();
+  const [{ apiKeys }] = both;
+  const workspaceId = newWorkspaceId();
+  const expiring = { ...keyOf(workspaceId), expiresAt: now() + HOUR_MS };
+  await Promise.all(
+    Array.from({ length: API_KEY_LIMIT }, (_, index) => apiKeys.create(index < 5 ? expiring : keyOf(workspaceId))),
+  );
+  clock.ahead = HOUR_MS + 1;
+  const made = await Promise.all(
+    both.flatMap((each) => Array.from({ length: 5 }, () => each.apiKeys.createLimited(keyOf(workspaceId)))),
+  );
+  expect(made.filter((each) => each !== 'full')).toHaveLength(5);
+  expect(await apiKeys.listOf(workspaceId)).toHaveLength(API_KEY_LIMIT);
+});
+
+test('the links of a key that ended leave their places to as many, also when more come at once', async () => {
+  const both = processes();
+  const [{ apiKeys, portalLinks }] = both;
+  const workspaceId = newWorkspaceId();
+  const { record } = await apiKeys.create(keyOf(workspaceId));
+  await Promise.all(
+    Array.from({ length: PORTAL_LINK_LIMIT }, () => portalLinks.create({ ...linkOf(workspaceId), madeBy: record })),
+  );
+  await apiKeys.revoke(record.id);
+  const made = await Promise.all(
+    both.flatMap((each) => Array.from({ length: 10 }, () => each.portalLinks.create(linkOf(workspaceId)))),
+  );
+  expect(made.filter((each) => each === 'full')).toEqual([]);
+});
+
+test('a binding that is there stays as it is, also in a workspace that has as many as it may', async () => {
+  const [{ bindings }, second] = processes();
+  const workspaceId = newWorkspaceId();
+  const [first] = await Promise.all(
+    Array.from({ length: BINDING_LIMIT }, (_, index) => bindings.bind(workspaceId, `ws_${index}`)),
+  );
+  clock.ahead = 1_000;
+  expect(await second.bindings.bind(workspaceId, 'ws_one-more')).toBe('full');
+  expect(await second.bindings.bind(workspaceId, 'ws_0')).toEqual(first);
+  await bindings.unbind(workspaceId, 'ws_1');
+  expect(await second.bindings.bind(workspaceId, 'ws_one-more')).toMatchObject({ executionWorkspaceId: 'ws_one-more' });
+});
