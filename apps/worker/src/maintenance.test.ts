@@ -67,27 +67,28 @@ describe('feeding replays', () => {
   });
 });
 
-test('a purge tells of what it ended, step by step, and then takes the endpoint off the list, as it was claimed', async () => {
+test('a round of purges gives each endpoint a turn, tells of what it ended step by step, and returns how many were due', async () => {
   const reported: string[] = [];
   const purged = (id: string) => ({ id, event: 'task.done', reason: 'receiver_removed' }) as const;
-  const total = await runPurges({
+  const due = await runPurges({
     reportPurged: (endpointId, deliveries) => {
       reported.push(...deliveries.map(({ id }) => `${endpointId} ${id}`));
     },
     purges: {
-      claim: () => Promise.resolve(['wh_1']),
-      async *purge() {
+      // Nothing waited for the others.
+      claim: () => Promise.resolve({ due: 10, ids: ['wh_1', 'wh_2'] }),
+      async *purge(id) {
         yield [purged('dlv_a'), purged('dlv_b')];
         await Promise.resolve();
         yield [];
-        yield [purged('dlv_c')];
+        if (id === 'wh_1') yield [purged('dlv_c')];
       },
     },
     logger: silent,
     now: () => NOW,
   });
-  expect(total).toBe(3);
-  expect(reported).toEqual(['wh_1 dlv_a', 'wh_1 dlv_b', 'wh_1 dlv_c']);
+  expect(due).toBe(10);
+  expect(reported).toEqual(['wh_1 dlv_a', 'wh_1 dlv_b', 'wh_1 dlv_c', 'wh_2 dlv_a', 'wh_2 dlv_b']);
 });
 
 describe('maintenance', () => {
@@ -140,6 +141,30 @@ describe('maintenance', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     await maintenance.stop();
     expect(rounds).toBe(found.length);
+  });
+
+  test('waits after a round that fails as long as after one that has found nothing', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    try {
+      let failures = 0;
+      const maintenance = startMaintenance({
+        routine: () => Promise.reject(new Error('Redis is away')),
+        everyMs: 1,
+        atRestMs: 1_000,
+        logger: silent,
+        random: () => 0.5,
+        metrics: {
+          maintenanceFailed: () => {
+            failures++;
+          },
+        },
+      });
+      await jest.advanceTimersByTimeAsync(3_500);
+      await maintenance.stop();
+      expect(failures).toBe(4);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('goes on after each rest, and not after a stop during one', async () => {

@@ -16,7 +16,10 @@ type MaintenanceDeps = {
    * don't march in step.
    */
   readonly everyMs: number;
-  /** The time to the next round after one that has found nothing to do, at a beat of this process. Default: `everyMs`. */
+  /**
+   * The time to the next round after one that has found nothing to do, at a beat of this process, and after one that has
+   * failed. Default: `everyMs`.
+   */
   readonly atRestMs?: number;
   readonly metrics: Pick<InternalErrorMetrics, 'maintenanceFailed'>;
   readonly logger: Logger;
@@ -32,28 +35,30 @@ export function startMaintenance(deps: MaintenanceDeps) {
 
   const runRound = async (): Promise<void> => {
     let isAtRest = false;
+    let waitMs = everyMs;
     try {
       isAtRest = (await routine()) === 0;
     } catch (error) {
+      waitMs = atRestMs;
       metrics.maintenanceFailed();
       logger.warn('maintenance.failed', {}, error);
     }
-    if (!isStopped) schedule(isAtRest);
+    if (!isStopped) schedule(isAtRest, waitMs);
   };
   const startRound = () => {
     round = runRound();
   };
-  const schedule = (isAtRest: boolean): void => {
+  const schedule = (isAtRest: boolean, waitMs: number): void => {
     if (isAtRest) {
       giveUp = atBeat(atRestMs, startRound);
       return;
     }
-    const timer = setTimeout(startRound, everyMs * (0.75 + random() / 2));
+    const timer = setTimeout(startRound, waitMs * (0.75 + random() / 2));
     giveUp = () => {
       clearTimeout(timer);
     };
   };
-  schedule(false);
+  schedule(false, everyMs);
   return {
     /** Waits for the round under way, and begins no other. May be called twice. */
     stop: async (): Promise<void> => {
@@ -74,23 +79,23 @@ type RunPurgesDeps = {
 const PURGES_AT_ONCE = 10;
 
 /**
- * Ends the waiting deliveries of endpoints that were disabled or removed. Each step is complete in itself, and the last
- * one takes the endpoint off the list: after a crash another worker goes on where this one was.
- * @returns deliveries ended
+ * Ends the waiting deliveries of endpoints that were disabled or removed. Each has one turn in a round, so that a long
+ * purge holds up no other. Each step is complete in itself, and the last one takes the endpoint off the list: after a
+ * crash another worker goes on where this one was.
+ * @returns endpoints found, also those for which nothing waited: there may be more of them
  */
 export async function runPurges({ purges, reportPurged, logger, now }: RunPurgesDeps): Promise<number> {
-  let total = 0;
   const at = now();
-  for (const endpointId of await purges.claim(at, at + PURGE_LEASE_MS, PURGES_AT_ONCE)) {
+  const { due, ids } = await purges.claim(at, at + PURGE_LEASE_MS, PURGES_AT_ONCE);
+  for (const endpointId of ids) {
     let count = 0;
     for await (const ended of purges.purge(endpointId, now)) {
       reportPurged(endpointId, ended);
       count += ended.length;
     }
     if (count > 0) logger.info('endpoint.pending_canceled', { endpointId, deliveries: count });
-    total += count;
   }
-  return total;
+  return due;
 }
 
 type FeedReplaysDeps = {

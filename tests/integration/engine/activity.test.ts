@@ -43,8 +43,8 @@ const disable = ({ receiver: { workspaceId, id } }: Scene) =>
   engine.stores.receivers.patch(workspaceId, id, { enabled: false }, LATER);
 async function endPending({ receiver }: Scene) {
   const { purges } = engine.worker;
-  const marks = await purges.claim(LATER + 1, LATER + 60_000, 100);
-  expect(marks).toContain(receiver.id);
+  const { ids } = await purges.claim(LATER + 1, LATER + 60_000, 100);
+  expect(ids).toContain(receiver.id);
   for await (const ended of purges.purge(receiver.id, () => LATER + 1)) expect(ended).toHaveLength(1);
 }
 

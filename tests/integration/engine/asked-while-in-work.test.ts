@@ -78,7 +78,7 @@ const drop = (filter: DropFilter, mode: DropMode) =>
   dropDeliveries({ ...engine.stores, retention, now: () => ASKED_AT }, filter, mode);
 
 const purgeAll = async (now: number) => {
-  for (const id of await engine.worker.purges.claim(now, now + 60_000, 10))
+  for (const id of (await engine.worker.purges.claim(now, now + 60_000, 10)).ids)
     for await (const ended of engine.worker.purges.purge(id, () => now)) expect(ended).toBeDefined();
 };
 

@@ -1,7 +1,9 @@
 import { deliveryIdOf, newTestTransitionId, type AttemptVerdict } from '@herald/core';
+import { createLogger } from '@herald/runtime/log';
 import { readAttempts } from '@herald/store/lists/delivery-reader';
 import { findAccountFaults } from '../every-script/find-harm.ts';
 import { findFaults } from '../queue/read-queue.ts';
+import { runPurges } from '../../../apps/worker/src/maintenance.ts';
 import { LEASE_MS } from '../../support/leases.ts';
 import { LIMIT, range, RETENTION_MS, startEngine, type Engine, type Receiver } from './start-engine.ts';
 
@@ -19,10 +21,12 @@ const retryAt = (at: number): AttemptVerdict => ({ kind: 'retry', at });
 
 async function purgeAll(now: number): Promise<number> {
   let ended = 0;
-  for (const id of await engine.worker.purges.claim(now, now + 60_000, 100)) {
-    for await (const ids of engine.worker.purges.purge(id, () => now)) ended += ids.length;
+  const { purges } = engine.worker;
+  for (;;) {
+    const { due, ids } = await purges.claim(now, now + 60_000, 100);
+    if (due === 0) return ended;
+    for (const id of ids) for await (const step of purges.purge(id, () => now)) ended += step.length;
   }
-  return ended;
 }
 
 /** What must hold of every key of the engine at any time: above all, what is still to be sent is in the queue, once. */
@@ -350,10 +354,68 @@ describe('a purge', () => {
     await Promise.all(range(120).map((index) => engine.acceptOne(receiver, NOW + index)));
     await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled: false }, NOW);
     const { purges } = engine.worker;
-    expect(await purges.claim(NOW, NOW + 60_000, 10)).toEqual([receiver.id]);
+    expect(await purges.claim(NOW, NOW + 60_000, 10)).toEqual({ due: 1, ids: [receiver.id] });
     await purges.purge(receiver.id, () => NOW + 30_000).next();
-    expect(await purges.claim(NOW + 60_000, NOW + 120_000, 10)).toEqual([]);
+    expect(await purges.claim(NOW + 60_000, NOW + 120_000, 10)).toEqual({ due: 0, ids: [] });
     expect(await purgeAll(NOW + 90_000)).toBe(100);
+  });
+
+  test('that is long takes its turn with others, and goes on when its next turn comes', async () => {
+    const [long, short] = [await engine.register(), await engine.register()];
+    for (const part of range(6))
+      await Promise.all(range(100).map((index) => engine.acceptOne(long, NOW + part * 100 + index)));
+    await engine.acceptOne(short, NOW);
+    await engine.stores.receivers.remove(long.workspaceId, long.id, NOW);
+    await engine.stores.receivers.remove(short.workspaceId, short.id, NOW + 1);
+    const { purges } = engine.worker;
+    const takeTurn = async (now: number) => {
+      const { ids } = await purges.claim(now, now + 60_000, 1);
+      let ended = 0;
+      for (const id of ids) for await (const step of purges.purge(id, () => now)) ended += step.length;
+      return [...ids, ended];
+    };
+    expect(await takeTurn(NOW + 2)).toEqual([long.id, 500]);
+    expect(await takeTurn(NOW + 2)).toEqual([short.id, 1]);
+    expect(await takeTurn(NOW + 2)).toEqual([long.id, 100]);
+    expect(await takeTurn(NOW + 2)).toEqual([0]);
+    expect(await engine.redis.zcard(engine.keys.purge)).toBe(0);
+  });
+
+  test('takes no step for endpoints for which nothing waits, and its round tells that it has found them', async () => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
+    const idle = range(15).map((index) => `cb_${'0'.repeat(20)}${index}`);
+    for (const each of idle) await engine.redis.zadd(engine.keys.purge, NOW - 1, each);
+    const stepped: string[] = [];
+    const reportPurged = (endpointId: string) => void stepped.push(endpointId);
+    const logger = createLogger({ level: 'error', process: 'test', readable: false });
+    const round = () => runPurges({ purges: engine.worker.purges, reportPurged, logger, now: () => NOW });
+    expect(await round()).toBe(10);
+    expect(await engine.redis.zcard(engine.keys.purge)).toBe(6);
+    expect(stepped).toEqual([]);
+    expect(await round()).toBe(6);
+    expect(stepped).toEqual([receiver.id]);
+    expect(await engine.statusOf(id)).toBe('canceled');
+    expect(await round()).toBe(0);
+  });
+
+  test.each<{ what: string; hold: (receiver: Receiver, id: string) => Promise<unknown> }>([
+    {
+      what: 'its next try',
+      hold: (_, id) => engine.record(id, { now: NOW, verdict: retryAt(NOW + DAY_MS), answered: true }),
+    },
+    {
+      what: 'a receiver that is paused',
+      hold: ({ workspaceId, id }) => engine.stores.receivers.pause(workspaceId, id, undefined, NOW),
+    },
+  ])('ends what waits for $what', async ({ hold }) => {
+    const receiver = await engine.register();
+    const id = await engine.acceptOne(receiver, NOW);
+    await hold(receiver, id);
+    await engine.stores.receivers.patch(receiver.workspaceId, receiver.id, { enabled: false }, NOW);
+    expect(await purgeAll(NOW)).toBe(1);
+    expect(await engine.statusOf(id)).toBe('canceled');
   });
 
   test('says of each what was true when it ended: its receiver may be removed meanwhile', async () => {
@@ -382,8 +444,8 @@ describe('a purge', () => {
     const receiver = await engine.register();
     const id = await engine.acceptOne(receiver, NOW);
     await engine.stores.receivers.remove(receiver.workspaceId, receiver.id, NOW);
-    expect(await engine.worker.purges.claim(NOW, NOW + 60_000, 10)).toEqual([receiver.id]);
-    expect(await engine.otherWorker.purges.claim(NOW + 59_999, NOW + 90_000, 10)).toEqual([]);
+    expect(await engine.worker.purges.claim(NOW, NOW + 60_000, 10)).toEqual({ due: 1, ids: [receiver.id] });
+    expect(await engine.otherWorker.purges.claim(NOW + 59_999, NOW + 90_000, 10)).toEqual({ due: 0, ids: [] });
     expect(await purgeAll(NOW + 60_000)).toBe(1);
     expect(await engine.statusOf(id)).toBe('canceled');
   });

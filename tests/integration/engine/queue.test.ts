@@ -241,7 +241,7 @@ describe('after a change of the url', () => {
     expect(await take(now + 1, 10)).toEqual([6]);
     const { workspaceId, id } = receiver;
     await engine.stores.receivers.patch(workspaceId, id, { url: OTHER_URL }, now + 1);
-    expect(await engine.worker.purges.claim(now + 1, now + 60_000, 10)).toEqual([]);
+    expect(await engine.worker.purges.claim(now + 1, now + 60_000, 10)).toEqual({ due: 0, ids: [] });
     expect(await engine.waitingFor(group)).toEqual(before.slice(1));
     expect(await engine.redis.hmget(engine.keys.queue.group(group), 'open', 'hold', 'n')).toEqual([null, null, '1']);
     expect(await take(now + 1, 10)).toEqual([5]);
@@ -282,7 +282,7 @@ describe('after a change of the url', () => {
     await callbacks.patch(workspaceId, callback.id, { url: `${OTHER_URL}/more` }, NOW);
     expect(await engine.waitingFor(moved)).toEqual([id]);
     await callbacks.patch(workspaceId, callback.id, { enabled: false }, NOW + 1);
-    expect(await engine.worker.purges.claim(NOW + 1, NOW + 60_000, 10)).toEqual([callback.id]);
+    expect(await engine.worker.purges.claim(NOW + 1, NOW + 60_000, 10)).toEqual({ due: 1, ids: [callback.id] });
     const ended = [];
     for await (const step of engine.worker.purges.purge(callback.id, () => NOW + 1)) ended.push(...step);
     expect(ended).toEqual([{ id, event: 'task.check_in', reason: 'receiver_disabled' }]);

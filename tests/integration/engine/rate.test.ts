@@ -55,7 +55,7 @@ test.each<[string, EndpointPatch, number]>([
   expect(await take(NOW + 50)).toHaveLength(10);
   for (const id of ids.slice(0, 10)) await engine.settle(id, NOW + 60, 'delivered');
   await patch(change);
-  expect(await engine.worker.purges.claim(NOW, NOW + 60_000, 10)).toEqual([]);
+  expect(await engine.worker.purges.claim(NOW, NOW + 60_000, 10)).toEqual({ due: 0, ids: [] });
   expect(await engine.waitingFor(group)).toEqual(ids.slice(10));
   expect(await take(NOW + 150)).toHaveLength(most);
   await expectSound();

@@ -101,7 +101,7 @@ async function finishAll(engine: Engine, stage: Stage, at: number, hasHistory: b
   const { worker } = engine;
   await first.pause(false);
   for (const { workspaceId, id } of await findPaused(engine)) await first.receivers.resume(workspaceId, id, at);
-  for (const id of await worker.purges.claim(at, at, 1_000)) {
+  for (const id of (await worker.purges.claim(at, at, 1_000)).ids) {
     for await (const purged of worker.purges.purge(id, () => at)) void purged;
   }
   // These steps know of no history, and no worker like that takes a replay of data that has one.

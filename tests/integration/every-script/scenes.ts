@@ -254,11 +254,15 @@ const deliveries: readonly Scene[] = [
 
 const bulk: readonly Scene[] = [
   {
-    script: 'CLAIM_IDS_LUA',
+    script: 'CLAIM_PURGES_LUA',
     mustWorkWhenFull: true,
-    async arrange({ fill, first, now }) {
-      const { workspaceId, plain } = await fill();
+    async arrange({ fill, engine, first, now }) {
+      const { workspaceId, ordered, plain } = await fill();
+      await first.receivers.patch(workspaceId, ordered.id, { enabled: false }, now);
+      // Nothing waits for it once it is done.
       await first.receivers.patch(workspaceId, plain.id, { enabled: false }, now);
+      for await (const ended of first.purges.purge(plain.id, () => now)) void ended;
+      await engine.redis.zadd(engine.keys.purge, now, plain.id);
       return ({ purges }) => purges.claim(now, now + HOUR_MS, 10);
     },
   },
@@ -268,8 +272,20 @@ const bulk: readonly Scene[] = [
     async arrange({ fill, first, now }) {
       const { workspaceId, ordered } = await fill();
       await first.receivers.patch(workspaceId, ordered.id, { enabled: false }, now);
-      const [id = ''] = await first.purges.claim(now, now + HOUR_MS, 10);
+      const {
+        ids: [id = ''],
+      } = await first.purges.claim(now, now + HOUR_MS, 10);
       return ({ purges }) => purges.purge(id, () => now).next();
+    },
+  },
+  {
+    script: 'CLAIM_REPLAYS_LUA',
+    mustWorkWhenFull: true,
+    async arrange({ fill, first, now }) {
+      const { workspaceId, plain } = await fill();
+      const range = { since: 0, until: now, statuses: ['failed' as const], createdAt: now };
+      await first.replays.create(workspaceId, { id: 'rpl_1', endpointId: plain.id, ...range });
+      return ({ steps }) => steps.claim(now, now + HOUR_MS, 10);
     },
   },
   {

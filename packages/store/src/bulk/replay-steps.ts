@@ -10,7 +10,7 @@ import { ENDED_LUA, LOG_LUA, READ_LOG_LUA } from '../keys/segment-lua.ts';
 import { LAST_RESULT_LUA } from '../deliveries/attempt-record.ts';
 import { ADVANCE_LUA, LINE_LUA } from '../deliveries/line-lua.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { CLAIM_IDS_LUA, defineScript } from '../redis/script.ts';
+import { defineScript } from '../redis/script.ts';
 import type { RoomDeps } from '../stats/memory-guard.ts';
 import { NO_LIMITS } from '../stats/workspace-accounts.ts';
 import { readReplay, type Replay } from './replay-store.ts';
@@ -33,7 +33,7 @@ const StepReply = z.tuple([z.enum(['stepped', 'wait', 'ended']), z.number()]);
 
 /** The work of a worker on the replays of one shard. */
 export function createReplaySteps({ redis, keys, keepMs, history, limits = NO_LIMITS, findRefusal }: ReplayStepsDeps) {
-  const claim = defineScript(redis, CLAIM_IDS_LUA);
+  const claim = defineScript(redis, CLAIM_REPLAYS_LUA);
   const step = defineScript(redis, STEP_REPLAY_LUA);
   const findReplayed = history && createFindReplayed({ redis, keys, history });
   return {
@@ -201,6 +201,16 @@ local function createReplayOrder(endpoint, timeout, now)
 
   return join, settleTurns
 end
+`;
+
+const CLAIM_REPLAYS_LUA = /* lua */ `#!lua flags=allow-oom
+-- Take replays that are due, under a lease: others see them only when the lease ends, as after the death of its taker.
+-- KEYS[1] replays under way (zset: id → due, ms)
+-- ARGV[1] now (ms)   ARGV[2] lease ends (ms)   ARGV[3] at most so many
+-- Returns the ids.
+local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
+for _, id in ipairs(ids) do redis.call('ZADD', KEYS[1], ARGV[2], id) end
+return ids
 `;
 
 const STEP_REPLAY_LUA = /* lua */ `
