@@ -81,7 +81,7 @@ export class PortalLinkLimitReachedError extends DomainError {
 export class WorkspaceFullError extends DomainError {
   readonly code = 'workspace_full';
   /**
-   * @param of of what: pending deliveries, bytes of Tasks, facts and bodies, or (`memory`) of a Redis that is nearly full
+   * @param of of what: pending deliveries, bytes of Tasks, facts, bodies and attempts, or (`memory`) of a Redis that is nearly full
    * and in which it is among those that hold the most
    */
   constructor(of: 'pending' | 'bytes' | 'memory', limit = 0) {

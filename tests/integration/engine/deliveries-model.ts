@@ -35,7 +35,8 @@ const SILENT: ProcessDeliveryDeps['report'] = {
 const ANSWERS: Readonly<Record<Answer, AttemptOutcome>> = {
   200: { kind: 'responded', status: 200, answer: '' },
   410: { kind: 'responded', status: 410, answer: '' },
-  500: { kind: 'responded', status: 500, answer: '' },
+  // It doesn't fit into the record of a delivery.
+  500: { kind: 'responded', status: 500, answer: '\u0001'.repeat(1_024) },
   none: { kind: 'timed_out', phase: 'response' },
 };
 

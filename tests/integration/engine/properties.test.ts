@@ -3,6 +3,7 @@ import { startModel, type Model } from './deliveries-model.ts';
 import { steps, TASKS, wishes, type Step, type Wishes } from './delivery-steps.ts';
 import { findBreaches, findEarly } from './find-order-breaches.ts';
 import { range, startEngine, type Engine } from './start-engine.ts';
+import { findAccountFaults } from '../every-script/find-harm.ts';
 import { newWorkspaceId } from '../../support/start-stores.ts';
 import { sized } from '../../support/sized.ts';
 
@@ -56,6 +57,7 @@ test('whatever happens, events of a Task go in order or say that they were relea
       expect(await findBreaches(engine, model)).toEqual([]);
     }
     await deliverAll(engine, model);
+    expect(await findAccountFaults(engine.redis, engine.keys)).toEqual([]);
   };
   await fc.assert(fc.asyncProperty(wishes, steps, run), {
     numRuns: sized(10, 30),

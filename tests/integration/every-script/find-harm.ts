@@ -70,7 +70,7 @@ export async function findEndedFaults(redis: RedisClient, keys: ShardKeys): Prom
   return faults;
 }
 
-/** What the accounts of workspaces say wrongly, by a walk over all Tasks and transitions. */
+/** What the accounts of workspaces say wrongly, by a walk over all Tasks, callbacks and transitions. */
 export async function findAccountFaults(redis: RedisClient, keys: ShardKeys): Promise<string[]> {
   const { prefix } = keys;
   const counted = await readAccounts(redis, keys);
@@ -92,7 +92,9 @@ export async function findAccountFaults(redis: RedisClient, keys: ShardKeys): Pr
   for (const key of await redis.keys(`${prefix}trn_*`)) {
     const { ws, ev, eps = '', body = '', open, b } = await redis.hgetall(key);
     if (ws === undefined || ev === undefined || ws.endsWith(PLATFORM_OWNER)) continue;
-    const bytes = Buffer.byteLength(body) + 400 + 600 * eps.split(',').length;
+    const ids = eps.split(',').map((endpointId) => deliveryIdOf(key.slice(prefix.length), endpointId));
+    const attempts = (await Promise.all(ids.map((id) => redis.lrange(keys.attempts(id), 0, -1)))).flat();
+    const bytes = 400 + 600 * ids.length + 64 * attempts.length + sizeOf([body, ...attempts]);
     if (Number(b) !== bytes) faults.push(`${key} takes ${bytes} bytes and says ${b ?? 'nothing'}`);
     await note(key, ws, Number(open), bytes);
   }
@@ -103,7 +105,14 @@ export async function findAccountFaults(redis: RedisClient, keys: ShardKeys): Pr
     const maps = await Promise.all(['facts', 'decisions'].map((part) => redis.hgetall(`${key}:${part}`)));
     const entries = [...maps.flatMap((map) => Object.entries(map)), ...messages.map((text) => ['', text] as const)];
     const texts = [...COUNTED_TASK_FIELDS.map((name) => fields[name] ?? ''), ...entries.flat()];
-    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 1_000 + 64 * entries.length);
+    const bytes = 1_000 + 64 * entries.length + sizeOf(texts);
+    if (Number(b) !== bytes) faults.push(`${key} takes ${bytes} bytes and says ${b ?? 'nothing'}`);
+    await note(key, ws, 0, bytes);
+  }
+  for (const key of await redis.keys(`${prefix}e:cb_*`)) {
+    if (readKeyName(key)?.kind !== 'endpoint') continue;
+    const { ws = '', b, url = '', hdr = '', hdrOf = '' } = await redis.hgetall(key);
+    const bytes = 1_000 + sizeOf([url, url, hdr, hdrOf]);
     if (Number(b) !== bytes) faults.push(`${key} takes ${bytes} bytes and says ${b ?? 'nothing'}`);
     await note(key, ws, 0, bytes);
   }
@@ -119,6 +128,10 @@ export async function findAccountFaults(redis: RedisClient, keys: ShardKeys): Pr
     if (lookAt > Math.min(...[...leaving.keys()].map(Number))) faults.push(`nobody looks what leaves ${workspaceId}`);
   }
   return faults;
+}
+
+function sizeOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
 async function readAccounts(redis: RedisClient, keys: ShardKeys) {

@@ -1,7 +1,6 @@
-import { deliveryIdOf, newTestTransitionId, transitionIdOfFact } from '@herald/core';
+import { callbackIdOf, deliveryIdOf, newTestTransitionId, transitionIdOfFact } from '@herald/core';
 import type { Redis } from 'ioredis';
 import { createKeyspace, GLOBAL_KEYS } from '@herald/store/keys/keys';
-import { writeAttempt } from '@herald/store/deliveries/attempt-record';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import { dropDeliveries, raiseRetention, shortenRetention } from '@herald/store/bulk/drop-deliveries';
 import { createWorkerPresence } from '@herald/store/operators/create-service-state-reader';
@@ -343,12 +342,9 @@ const bulk: readonly Scene[] = [
     script: 'EXPIRE_SETTLED_LUA',
     hasHistory: true,
     mustWorkWhenFull: true,
-    async arrange({ fill, engine, redis, keys, now }) {
+    async arrange({ fill, engine, now }) {
       const { ids } = await fill();
-      for (const id of ids) {
-        await redis.rpush(keys.attempts(id), 'attempt');
-        await engine.settle(id, now, 'delivered');
-      }
+      for (const id of ids) await engine.settle(id, now, 'delivered');
       return ({ moves }) => moves.expire(HOUR_MS, 10);
     },
   },
@@ -360,8 +356,10 @@ const tasks: readonly Scene[] = [
     async arrange({ fill, now }) {
       const { workspaceId } = await fill();
       const task = buildTask(workspaceId, { createdAt: now });
-      const callback = buildReceiver(workspaceId, { id: `wc_${task.id}`, url: 'https://told.example.com/in' });
-      return (process) => process.tasks.create(task, { endpoint: callback, encryptedSecret: 'k1.encrypted' });
+      const callback = buildReceiver(workspaceId, { id: callbackIdOf(task.id), url: 'https://told.example.com/in' });
+      const headers = { names: ['x-token'], encrypted: 'k1.headers' };
+      const withSecrets = { endpoint: callback, encryptedSecret: 'k1.encrypted', headers };
+      return (process) => process.tasks.create({ ...task, callback }, withSecrets);
     },
   },
   ...(['count', 'purge'] as const).map((mode): Scene => ({
@@ -450,12 +448,14 @@ const tasks: readonly Scene[] = [
   {
     script: 'COUNT_RECORDS_LUA',
     isOfAMove: true,
-    async arrange({ fill, createTask, redis, keys, now }) {
-      const { workspaceId } = await fill();
+    async arrange({ fill, createTask, engine, redis, keys, now }) {
+      const { workspaceId, ids } = await fill();
       await createTask(workspaceId, 'requires_action');
+      for (const at of [now, now + 1])
+        await engine.record(ids[0] ?? '', { now: at, verdict: { kind: 'retry', at: at + 9 } });
       // As a former version leaves it.
       await redis.del(keys.pending, keys.held, keys.leaving, keys.workspaceLeaving(workspaceId));
-      for (const key of await redis.keys(`${keys.prefix}t[:r]*`))
+      for (const key of await redis.keys(`${keys.prefix}[te][:r]*`))
         if ((await redis.type(key)) === 'hash' && key.split(':').length < 4) await redis.hdel(key, 'b', 'leaves');
       return (process) => countRecords({ redis: process.redis, keyspace: KEYSPACE, now: () => now });
     },
@@ -697,10 +697,11 @@ const start: readonly Scene[] = [
   {
     script: 'RENAME_RECORD_LUA',
     isOfAMove: true,
-    async arrange({ fill, redis, keys }) {
-      const { ids } = await fill();
-      const former = `${keys.prefix}d:${ids[0]}:a`;
-      await redis.rpush(former, writeAttempt({ at: 1, durationMs: 1, status: 500 }));
+    async arrange({ fill, engine, redis, keys, now }) {
+      const [id = ''] = (await fill()).ids;
+      const former = `${keys.prefix}d:${id}:a`;
+      for (const at of [now, now + 1]) await engine.record(id, { now: at, verdict: { kind: 'retry', at: at + 9 } });
+      await redis.rename(keys.attempts(id), former);
       return (process) => takeOverKey(process.redis, KEYSPACE.shards, former);
     },
   },

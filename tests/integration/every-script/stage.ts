@@ -16,11 +16,14 @@ import { createProcessStores, DAY_MS, type ProcessStores } from './process-store
 import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 
 export type Stage = ReturnType<typeof createStage>;
+/** It doesn't fit into the record of a delivery. */
+const LONG_ANSWER = 'x'.repeat(65);
 type Held = Parameters<ProcessStores['leases']['finish']>[0];
 
 /** A Redis on which scenes are arranged one after the other. */
 export async function startStage(hasHistory: boolean) {
   const engine = await startEngine({ hasHistory });
+  engine.answerWith(LONG_ANSWER);
   return { ...createStage(engine, hasHistory, Date.now()), [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose]() };
 }
 
@@ -50,11 +53,13 @@ export function createStage(engine: Engine, hasHistory: boolean, now: number) {
   const createTask = async (workspaceId: string, status: Task['status'] = 'running') => {
     const created = buildTask(workspaceId, { createdAt: now, input: { text: 'content' } });
     const callback = buildReceiver(workspaceId, { id: callbackIdOf(created.id), url: 'https://told.example.com/in' });
-    await stores.tasks.create(created, { endpoint: callback, encryptedSecret: 'k1.encrypted' });
+    const headers = { names: ['x-token'], encrypted: 'k1.headers' };
+    const task = { ...created, callback };
+    await stores.tasks.create(task, { endpoint: callback, encryptedSecret: 'k1.encrypted', headers });
     if (status !== 'running') await commit(first, created, [], { status, sequence: 1 }, 'action:1');
-    const task = await stores.tasks.find(workspaceId, created.id);
-    if (!task) throw new Error('it was created just now');
-    return { task, callback: { ...callback, group: (await findGroup(workspaceId, callback.id)) ?? '' } };
+    const found = await stores.tasks.find(workspaceId, created.id);
+    if (!found) throw new Error('it was created just now');
+    return { task: found, callback: { ...callback, group: (await findGroup(workspaceId, callback.id)) ?? '' } };
   };
   const findGroup = async (workspaceId: string, id: string) => (await first.callbacks.find(workspaceId, id))?.group;
 
@@ -107,7 +112,7 @@ export function createStage(engine: Engine, hasHistory: boolean, now: number) {
   /** What a worker records of an attempt at a delivery. */
   const attemptAt = async (id: DeliveryId, status: number, verdict: AttemptVerdict): Promise<RecordedAttempt> => {
     const { delivery, group, endpoint } = await engine.load(id);
-    const attempt = { at: now, durationMs: 7, status };
+    const attempt = { at: now, durationMs: 7, status, answer: status === 200 ? '' : LONG_ANSWER };
     return {
       delivery,
       group,

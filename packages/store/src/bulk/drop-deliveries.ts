@@ -106,6 +106,7 @@ ${LEAVE_QUEUE_LUA}
 ${SETTLE_LUA}
 local workspace, done, pending = redis.call('HGET', KEYS[1], 'ws'), 0, 0
 local function delete(record, id, endpoint, at, status)
+  grow(KEYS[1], -sizeOfList(record .. ':a'))
   redis.call('DEL', record, record .. ':a')
   removeFromLog(prefix .. 'e:' .. endpoint .. ':log', at, id)
   removeFromLog(prefix .. 'w:' .. workspace .. ':callbacks', at, id)

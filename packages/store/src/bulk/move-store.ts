@@ -234,11 +234,11 @@ export const FORGET_MOVED_LUA = /* lua */ `#!lua flags=allow-oom
 -- ARGV[3] JSON: [[transition id, ids of all its deliveries], ...]   ARGV[4] now (ms)
 -- Returns how many it deleted.
 local prefix, forgotten = ARGV[1], 0
+${ACCOUNT_LUA}
 ${FIRST_ATTEMPT_LUA}
 ${GROUP_OF_LUA}
 ${LOG_LUA}
 ${ENDED_LUA}
-${ACCOUNT_LUA}
 for _, delivery in ipairs(cjson.decode(ARGV[2])) do
   local id, score, attempts, endpoint, workspace, transition, erased = unpack(delivery)
   local record = prefix .. id
@@ -248,6 +248,7 @@ for _, delivery in ipairs(cjson.decode(ARGV[2])) do
     and countLogged(record) == attempts
     and (redis.call('HGET', prefix .. transition, 'erased') or '') == erased
   if isSame then
+    grow(prefix .. transition, -sizeOfList(record .. ':a'))
     redis.call('DEL', record, record .. ':a')
     removeFromLog(prefix .. 'e:' .. endpoint .. ':log', known[3], id)
     if workspace ~= '' then removeFromLog(prefix .. 'w:' .. workspace .. ':callbacks', known[3], id) end

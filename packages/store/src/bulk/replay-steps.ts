@@ -333,12 +333,9 @@ end
 for _, entry in ipairs(found) do
   local id, record = entry.id, prefix .. entry.id
   local past, body = entry.isPast and entry.past, ARGV[entry.body or 0] or ''
-  local facts, bytes = redis.call('HMGET', record, 's', 'x', 'o', 'owe', 'due'), 0
+  local facts, bytes = redis.call('HMGET', record, 's', 'x', 'o', 'owe', 'due'), past and sizeOfPast(past, body) or 0
   local wanted = past or isReplayed(id, facts)
   local isPending = wanted and facts[1] == 'pending'
-  if past and redis.call('HEXISTS', prefix .. past.transition, 'ev') == 0 then
-    bytes = sizeOfTransition(#body, past.deliveries)
-  end
   full = wanted and not isPending and findNoRoom(replay.ws, added + 1, restored + bytes, limits, now)
   if full then break end
   seen, restored, lastAt, lastId = seen + 1, restored + bytes, entry.at, id

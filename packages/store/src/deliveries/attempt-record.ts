@@ -222,7 +222,8 @@ const CONTENT = FIRST_ATTEMPT_CONTENT.map((name) => `'${name}'`).join(', ');
  * `isLogged(record, attempt, first, known)` tells whether an attempt is in the log, `logAttempt(record, attempt, first,
  * known, fields)` adds it and tells whether there is a list, and `countLogged(record)` counts. attempt: its entry in the
  * list; first: its fields in the record, nil when it isn't the first or doesn't fit there; known: the FIRST_ATTEMPT of
- * the record; fields: those of the record that the caller writes afterwards.
+ * the record; fields: those of the record that the caller writes afterwards. `logAttempt` needs ACCOUNT_LUA, and also tells
+ * by how many bytes the list has grown, for the caller to count.
  *
  * `factsOf(first)` are the fields without what the receiver answered. `eraseFirst(record)` removes that from the record,
  * and tells whether there was any.
@@ -238,14 +239,14 @@ local function logAttempt(record, attempt, first, known, fields)
   local list = record .. ':a'
   if first and not known and redis.call('EXISTS', list) == 0 then
     for _, each in ipairs(first) do fields[#fields + 1] = each end
-    return false
+    return false, 0
   end
-  local length = redis.call('RPUSH', list, attempt)
-  if length < ${ATTEMPT_LOG_LIMIT} then return true end
+  local length, grown = redis.call('RPUSH', list, attempt), sizeOfEntry('', attempt)
+  if length < ${ATTEMPT_LOG_LIMIT} then return true, grown end
   -- The oldest leaves.
   if known then redis.call('HDEL', record, '${FIRST_ATTEMPT}', ${CONTENT}) end
-  redis.call('LTRIM', list, -${ATTEMPT_LOG_LIMIT}, -1)
-  return true
+  for _ = ${ATTEMPT_LOG_LIMIT} + 1, length do grown = grown - sizeOfEntry('', redis.call('LPOP', list)) end
+  return true, grown
 end
 
 local function countLogged(record)

@@ -133,7 +133,7 @@ local function settle(id, transition, status, reason, now, ttl, orderedTo, more)
   if at then
     -- While one was pending, it had no time to leave.
     redis.call('PEXPIREAT', key, at)
-    moveTransition(known, nil, at)
+    moveBytes(known, nil, at)
   end
   if status ~= 'delivered' then
     local facts = redis.call('HMGET', record, 'e', 'at')

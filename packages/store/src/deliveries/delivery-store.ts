@@ -387,7 +387,9 @@ local function record(delivery, input, attempt, held, group)
   local disabled = trackEndpoint()
 
   if not isRepeated then
-    hasList = logAttempt(delivery, attempt, first, known[7], fields)
+    local grown
+    hasList, grown = logAttempt(delivery, attempt, first, known[7], fields)
+    grow(prefix .. transition, grown)
     if input.isRedelivery and redeliveries > 0 then
       redeliveries = redeliveries - 1
       if redeliveries == 0 then

@@ -5,6 +5,7 @@ import {
   type EndpointId,
   type WorkspaceId,
 } from '@herald/core';
+import { ACCOUNT_LUA } from '../keys/account-lua.ts';
 import type { Keyspace } from '../keys/keys.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 import { newRevision } from '../redis/random-token.ts';
@@ -60,9 +61,13 @@ const PATCH_CALLBACK_LUA = /* lua */ `#!lua flags=allow-oom
 -- Returns {'patched'} | {'missing'} | {'locked', reason, '' for none}.
 local prefix = ARGV[3]
 ${PATCH_ENDPOINT_LUA}
-if redis.call('HGET', KEYS[2], 'ws') ~= ARGV[5] then return { 'missing' } end
+${ACCOUNT_LUA}
+local known = redis.call('HMGET', KEYS[2], 'ws', 'b')
+if known[1] ~= ARGV[5] then return { 'missing' } end
 local lock = patchEndpoint(KEYS[2], KEYS[3], KEYS[4], ARGV[1], tonumber(ARGV[4]), 6)
 if lock then return { 'locked', lock } end
+if known[2] then grow(KEYS[2], sizeOfCallback(redis.call('HGETALL', KEYS[2])) - known[2]) end
+writeAccounts()
 if redis.call('EXISTS', KEYS[1]) == 1 then
   local route = redis.call('HMGET', KEYS[2], 'url', 'events', 'ord', 'ordTo')
   redis.call('HSET', KEYS[1], 'cbUrl', route[1], 'cbEvents', route[2], 'rev', ARGV[2])

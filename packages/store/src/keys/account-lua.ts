@@ -1,14 +1,17 @@
 /**
  * What each workspace holds, counted by the scripts that write, in the same step: `pending`, its pending deliveries, and
- * `held`, roughly what its Tasks, their facts and messages, and its bodies take. A record says in `b` for how much it is
- * counted, and counts no more once that is gone. Redis deletes most records by itself, so `w:<workspace>:leaving` says
+ * `held`, roughly what its Tasks, their facts, messages and callbacks, its bodies and its attempts take. A Task, a callback
+ * and a transition say in `b` for how much they are counted, and count no more once that is gone. A transition's attempts
+ * count with it: they go no later. Redis deletes most records by itself, so `w:<workspace>:leaving` says
  * how much leaves at which time, and `leaving` when to look at a workspace next; `leave` then takes it off.
  */
 
-/** What Redis takes besides the content: of a Task with its look-up and its places in lists, of a fact, a message or a
- * decision, of a transition, and of each of its deliveries with its first attempt and its places. */
+/** What Redis takes besides the content: of a Task with its look-up and its places in lists, of a fact, a message, a
+ * decision or an attempt in a list, of a callback with its secrets, of a transition, and of each of its deliveries with its
+ * places and a first attempt that its record holds. */
 export const TASK_BYTES = 1_000;
 export const ENTRY_BYTES = 64;
+const CALLBACK_BYTES = 1_000;
 const TRANSITION_BYTES = 400;
 const DELIVERY_BYTES = 600;
 /** Records leave at one of so many times within their life. They may live longer by a part of it, so that the times of a
@@ -26,8 +29,10 @@ export const COUNTED_TASK_FIELDS = ['input', 'action', 'result', 'outcome', 'usa
  *
  * `timeToLeave(now, ttl)` is when something leaves that has so long to live (ms), nil for 0: a script frees it.
  * `noteBytes(workspace, bytes, at)` adds what leaves at that time, nil: when a script frees it. `notePending(workspace,
- * count)`. `sizeOfEntry(name, value)`, `sizeOfTransition(bodyBytes, deliveries)`.
- * `leaveAt(transition, at)` lets Redis delete a transition at a time; nil: not by itself any more. `stay(delivery, transition)`
+ * count)`. `sizeOfEntry(name, value)`, `sizeOfList(list)` of messages or attempts, `sizeOfTransition(bodyBytes, deliveries)`,
+ * `sizeOfCallback(fields)` with names and values of its hash.
+ * `grow(record, bytes)` counts a transition or a callback for more, or for less.
+ * `leaveAt(record, at)` lets Redis delete such a record at a time; nil: not by itself any more. `stay(delivery, transition)`
  * keeps a delivery that still has to be sent, its attempts and its transition.
  */
 export const ACCOUNT_LUA = /* lua */ `
@@ -66,10 +71,27 @@ end
 
 local function sizeOfEntry(name, value) return #name + #value + ${ENTRY_BYTES} end
 
+local function sizeOfList(list)
+  local size = 0
+  for _, entry in ipairs(redis.call('LRANGE', list, 0, -1)) do size = size + sizeOfEntry('', entry) end
+  return size
+end
+
 local function sizeOfTransition(bodyBytes, deliveries) return bodyBytes + ${TRANSITION_BYTES} + deliveries * ${DELIVERY_BYTES} end
 
+local function sizeOfCallback(fields)
+  local size = ${CALLBACK_BYTES}
+  for index = 1, #fields, 2 do
+    local name, length = fields[index], #fields[index + 1]
+    -- Its Task has the url, too.
+    if name == 'url' then size = size + 2 * length
+    elseif name == 'hdr' or name == 'hdrOf' then size = size + length end
+  end
+  return size
+end
+
 -- known: what its record says of 'ws' and 'b'. before: when it was to leave.
-local function moveTransition(known, before, at)
+local function moveBytes(known, before, at)
   if not known[2] then return end
   if before then noteLeaving(known[1], -known[2], before) end
   if at then noteLeaving(known[1], known[2], at) end
@@ -81,11 +103,20 @@ local function timeOf(key)
   return at > 0 and math.floor(at / ${GRAIN_MS} + 0.5) * ${GRAIN_MS} or at
 end
 
-local function leaveAt(transition, at)
-  local before = timeOf(transition)
+local function grow(record, bytes)
+  if bytes == 0 then return end
+  local known = redis.call('HMGET', record, 'ws', 'b')
+  if not known[2] then return end
+  local more, at = math.max(bytes, -known[2]), timeOf(record)
+  redis.call('HINCRBY', record, 'b', more)
+  noteBytes(known[1], more, at > 0 and at or nil)
+end
+
+local function leaveAt(record, at)
+  local before = timeOf(record)
   if before == -2 or before == (at or -1) then return end
-  if at then redis.call('PEXPIREAT', transition, at) else redis.call('PERSIST', transition) end
-  moveTransition(redis.call('HMGET', transition, 'ws', 'b'), before > 0 and before or nil, at)
+  if at then redis.call('PEXPIREAT', record, at) else redis.call('PERSIST', record) end
+  moveBytes(redis.call('HMGET', record, 'ws', 'b'), before > 0 and before or nil, at)
 end
 
 local function stay(delivery, transition)

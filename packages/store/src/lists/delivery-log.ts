@@ -131,9 +131,15 @@ export type Redeliver = ReturnType<typeof createRedeliver>;
  * Redis already has of the transition stays. Call it only when the delivery's record is absent. Needs ACCOUNT_LUA, ENDED_LUA
  * and `local prefix`.
  * Returns nil, or why nothing was written: 'erased' (the Task's payloads were, meanwhile) or 'not_kept' (there is no
- * body).
+ * body). `sizeOfPast(past, body)` is what it would add.
  */
 export const RESTORE_LUA = /* lua */ `
+local function sizeOfPast(past, body)
+  local hasTransition, size = redis.call('HEXISTS', prefix .. past.transition, 'ev') == 1, 0
+  for _, attempt in ipairs(past.attempts) do size = size + sizeOfEntry('', attempt) end
+  return hasTransition and size or size + sizeOfTransition(#body, past.deliveries)
+end
+
 local function restore(past, body, now)
   local record, transition = prefix .. past.id, prefix .. past.transition
   -- An erasure may have run after history was read. Of a Task that is gone, it marks the transitions.
@@ -149,7 +155,10 @@ local function restore(past, body, now)
   leaveAt(transition, nil)
   redis.call('DEL', record .. ':a')
   redis.call('HSET', record, unpack(past.fields))
-  if #past.attempts > 0 then redis.call('RPUSH', record .. ':a', unpack(past.attempts)) end
+  if #past.attempts > 0 then
+    redis.call('RPUSH', record .. ':a', unpack(past.attempts))
+    grow(transition, sizeOfList(record .. ':a'))
+  end
   redis.call('ZADD', prefix .. 'e:' .. past.endpoint .. ':log', past.at, past.id)
   if past.isCallback then redis.call('ZADD', prefix .. 'w:' .. past.workspace .. ':callbacks', past.at, past.id) end
   local status = redis.call('HGET', record, 's')
@@ -189,7 +198,6 @@ if past then names = { past.transition, past.endpoint, '', false } end
 if not names[1] then return { 'missing' } end
 local transition = prefix .. names[1]
 local facts = redis.call('HMGET', transition, 'ws', 'ev', 'erased')
-local hasBody = facts[1]
 if past and not facts[1] then facts = { past.workspace, past.event, false } end
 if facts[1] ~= ARGV[3] then return { 'missing' } end
 if facts[3] then return { 'erased' } end
@@ -205,7 +213,7 @@ if on ~= '1' then
 end
 -- What is pending has its room already. A notice is the platform's.
 local isNew = not isNotice and names[3] ~= 'pending' and not names[4]
-local bytes = past and not hasBody and sizeOfTransition(#ARGV[7], past.deliveries) or 0
+local bytes = past and sizeOfPast(past, ARGV[7]) or 0
 local full = isNew and findNoRoom(ARGV[3], 1, bytes, limits, ARGV[4])
 if full then
   writeAccounts()

@@ -32,8 +32,8 @@ const SOON_MS = 60_000;
 const WALKS = 2;
 
 const COUNT_ACCOUNTED_LUA = /* lua */ `
--- Read for how much Tasks and transitions are counted.
--- KEYS Tasks and transitions (hash)
+-- Read for how much Tasks, callbacks and transitions are counted.
+-- KEYS Tasks, callbacks and transitions (hash)
 -- ARGV[1] prefix
 -- Returns {workspace, pending deliveries, bytes, when it leaves by itself (ms) or 0} of each that is counted.
 local prefix, found = ARGV[1], {}
@@ -72,8 +72,8 @@ writeAccounts()
 const Counted = z.array(z.tuple([z.string(), z.number(), z.number(), z.number()]));
 
 /**
- * What accounts lack or have too much, by walks over all Tasks and transitions, in bounded steps. Others write meanwhile.
- * So a difference is one only if it is larger than what the account itself moved during a walk, and of the walks that one
+ * What accounts lack or have too much, by walks over all Tasks, callbacks and transitions, in bounded steps. Others write
+ * meanwhile. So a difference is one only if it is larger than what the account itself moved during a walk, and of the walks that one
  * counts that found least. What is busy may keep a difference that a quieter time finds.
  */
 export async function findAccountDifferences(deps: RecountDeps): Promise<AccountDifference[]> {

@@ -1,4 +1,4 @@
-import type { WorkspaceId } from '@herald/core';
+import { deliveryIdOf, isCallbackId, type WorkspaceId } from '@herald/core';
 import { z } from 'zod';
 import { readKeyName } from '../keys/key-name.ts';
 import { PLATFORM_OWNER, readScoredIds, type Keyspace, type ShardKeys } from '../keys/keys.ts';
@@ -19,7 +19,7 @@ import { walkKeys } from '../redis/walk-keys.ts';
 export type WorkspaceLimits = {
   /** Pending deliveries. */
   readonly pending: number;
-  /** What its Tasks, facts and bodies take. */
+  /** What its Tasks, facts, bodies and attempts take. */
   readonly bytes: number;
 };
 
@@ -101,10 +101,10 @@ export type WorkspaceAccounts = ReturnType<typeof createWorkspaceAccounts>;
 const COUNTED_AT_ONCE = 50;
 
 const COUNT_RECORDS_LUA = /* lua */ `
--- Count Tasks and transitions that no account has, since a former version wrote them, and enter the Tasks into the lists
--- of their workspaces. A second run changes nothing.
--- KEYS[1..n] Tasks and transitions (hash)
--- ARGV[1] prefix   ARGV[2] now (ms)
+-- Count Tasks, callbacks and transitions that no account has, since a former version wrote them, and enter the Tasks into
+-- the lists of their workspaces. A second run changes nothing.
+-- KEYS[1..n] Tasks, callbacks and transitions (hash)
+-- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3..n+2] of a transition, ids of its deliveries, joined by commas
 -- Returns how many it counted.
 local prefix, now, found = ARGV[1], tonumber(ARGV[2]), 0
 ${ACCOUNT_LUA}
@@ -120,15 +120,14 @@ local function sizeOfTask(task)
   for _, name in ipairs({ ${COUNTED_TASK_FIELDS.map((name) => `'${name}'`).join(', ')} }) do
     size = size + redis.call('HSTRLEN', task, name)
   end
-  for _, message in ipairs(redis.call('LRANGE', task .. ':messages', 0, -1)) do size = size + sizeOfEntry('', message) end
-  return size
+  return size + sizeOfList(task .. ':messages')
 end
 
-for _, key in ipairs(KEYS) do
-  local workspace, counted, isTask, open, endpoints, event =
-    unpack(redis.call('HMGET', key, 'ws', 'b', 'rev', 'open', 'eps', 'ev'))
+for index, key in ipairs(KEYS) do
+  local workspace, counted, isTask, open, event, url =
+    unpack(redis.call('HMGET', key, 'ws', 'b', 'rev', 'open', 'ev', 'url'))
   local isOurs = workspace and string.sub(workspace, -${PLATFORM_OWNER.length}) ~= '${PLATFORM_OWNER}'
-  if isOurs and not counted and (isTask or event) then
+  if isOurs and not counted and (isTask or event or url) then
     local ends, at, size = redis.call('PEXPIRETIME', key), nil, nil
     -- One that has moved to another node since it was counted ends some milliseconds later.
     if ends > 0 then at = timeToLeave(now, math.max(ends - now - 1000, 1)) end
@@ -142,9 +141,15 @@ for _, key in ipairs(KEYS) do
         redis.call('ZADD', prefix .. 'w:' .. workspace .. ':tasks', redis.call('HGET', key, 'at'), string.sub(key, #prefix + 3))
         keepTasksUntil(workspace, at)
       end
+    elseif url then
+      size = sizeOfCallback(redis.call('HGETALL', key))
+      if at then redis.call('PEXPIREAT', key, at) end
     else
-      local _, commas = string.gsub(endpoints or '', ',', '')
-      size = sizeOfTransition(redis.call('HSTRLEN', key, 'body'), commas + 1)
+      local deliveries, attempts = 0, 0
+      for id in string.gmatch(ARGV[index + 2], '[^,]+') do
+        deliveries, attempts = deliveries + 1, attempts + sizeOfList(prefix .. id .. ':a')
+      end
+      size = sizeOfTransition(redis.call('HSTRLEN', key, 'body'), deliveries) + attempts
       if at then redis.call('PEXPIREAT', key, at) end
       notePending(workspace, tonumber(open) or 0)
     end
@@ -158,18 +163,20 @@ return found
 `;
 
 /**
- * Yields the names of all Tasks and transitions, those of one shard at a time and so many at most: each that exists from
- * the first step to the last, some twice.
+ * Yields the names of all Tasks, callbacks and transitions, those of one shard at a time and so many at most: each that
+ * exists from the first step to the last, some twice.
  */
 export async function* walkRecords(
   { redis, keyspace }: Pick<AccountsDeps, 'redis' | 'keyspace'>,
   atOnce: number,
   onProgress?: (looked: number, total: number) => void,
 ): AsyncGenerator<{ readonly keys: ShardKeys; readonly names: readonly string[] }> {
-  for await (const { names, looked, total } of walkKeys(redis, '{*}:t[:r]*')) {
+  for await (const { names, looked, total } of walkKeys(redis, '{*}:[te][:r]*')) {
     const records = names.flatMap((name) => {
       const key = readKeyName(name);
-      return key?.kind === 'task' || key?.kind === 'transition' ? [{ name, shard: key.shard }] : [];
+      const isCounted =
+        key?.kind === 'endpoint' ? isCallbackId(key.id) : key?.kind === 'task' || key?.kind === 'transition';
+      return key && isCounted ? [{ name, shard: key.shard }] : [];
     });
     for (const [shard, keys] of keyspace.shards.entries()) {
       const own = records.filter((record) => record.shard === shard).map(({ name }) => name);
@@ -180,15 +187,20 @@ export async function* walkRecords(
 }
 
 /**
- * Counts the Tasks and transitions that a former version wrote, step by step. Each step is complete in itself, so another
- * run completes one that was killed.
+ * Counts the Tasks, callbacks and transitions that a former version wrote, step by step. Each step is complete in itself,
+ * so another run completes one that was killed.
  * @returns records counted
  */
 export async function countRecords({ redis, keyspace, now }: AccountsDeps): Promise<number> {
   const count = defineScript(redis, COUNT_RECORDS_LUA);
   let counted = 0;
+  const readDeliveries = async (prefix: string, name: string) => {
+    const endpoints = (await redis.hget(name, 'eps'))?.split(',') ?? [];
+    return endpoints.map((endpointId) => deliveryIdOf(name.slice(prefix.length), endpointId)).join();
+  };
   for await (const { keys, names } of walkRecords({ redis, keyspace }, COUNTED_AT_ONCE)) {
-    counted += z.number().parse(await count(names, [keys.prefix, now()]));
+    const deliveries = await Promise.all(names.map((name) => readDeliveries(keys.prefix, name)));
+    counted += z.number().parse(await count(names, [keys.prefix, now(), ...deliveries]));
   }
   return counted;
 }

@@ -81,7 +81,9 @@ export function createPayloadEraser(deps: PayloadEraserDeps) {
         [keys.prefix, now, retention.expiryMs, erasedAt, id, ...ids],
       ),
     );
-    await Promise.all(ids.map((each) => eraseAttempts([keys.delivery(each), keys.attempts(each)], [])));
+    await Promise.all(
+      ids.map((each) => eraseAttempts([keys.delivery(each), keys.attempts(each), keys.transition(id)], [keys.prefix])),
+    );
     return event === '' || count === 0 ? undefined : { event, count };
   };
 
@@ -176,7 +178,7 @@ for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
     redis.call('HDEL', KEYS[1], name)
   end
 end
-for _, message in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do freed = freed + sizeOfEntry('', message) end
+freed = freed + sizeOfList(KEYS[2])
 local decisions = redis.call('HGETALL', KEYS[3])
 for index = 1, #decisions, 2 do freed = freed + sizeOfEntry(decisions[index], decisions[index + 1]) end
 redis.call('DEL', KEYS[2], KEYS[3])
@@ -228,12 +230,7 @@ ${SETTLE_LUA}
 local event = redis.call('HGET', KEYS[1], 'ev')
 if not event then return { '', 0 } end
 redis.call('HSETNX', KEYS[1], 'erased', ARGV[4])
-local counted = redis.call('HMGET', KEYS[1], 'ws', 'b')
-if counted[2] then
-  local at, body = timeOf(KEYS[1]), redis.call('HSTRLEN', KEYS[1], 'body')
-  redis.call('HSET', KEYS[1], 'b', counted[2] - body)
-  noteBytes(counted[1], -body, at > 0 and at or nil)
-end
+grow(KEYS[1], -redis.call('HSTRLEN', KEYS[1], 'body'))
 local kept, canceled = {}, 0
 for _, name in ipairs({ ${KEPT_OF_TRANSITION.map((name) => `'${name}'`).join(', ')} }) do kept[name] = true end
 for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
@@ -262,17 +259,22 @@ return { event, canceled }
 const ERASE_ATTEMPTS_LUA = /* lua */ `#!lua flags=allow-oom
 -- Erase the answers in a delivery's log. Attempts that are recorded later have none, once the transition is erased. A
 -- second run changes nothing.
--- KEYS[1] delivery (hash)   KEYS[2] its attempts (list)
+-- KEYS[1] delivery (hash)   KEYS[2] its attempts (list)   KEYS[3] its transition (hash)
+-- ARGV[1] prefix
 -- Returns how many it changed.
+local prefix = ARGV[1]
+${ACCOUNT_LUA}
 ${ERASED_ATTEMPT_LUA}
 ${FIRST_ATTEMPT_LUA}
-local changed = eraseFirst(KEYS[1]) and 1 or 0
+local changed, freed = eraseFirst(KEYS[1]) and 1 or 0, 0
 for index, attempt in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
   local kept = withoutContent(attempt)
   if kept ~= attempt then
     redis.call('LSET', KEYS[2], index - 1, kept)
-    changed = changed + 1
+    changed, freed = changed + 1, freed + #attempt - #kept
   end
 end
+grow(KEYS[3], -freed)
+writeAccounts()
 return changed
 `;

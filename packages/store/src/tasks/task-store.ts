@@ -292,8 +292,8 @@ const CREATE_TASK_LUA = /* lua */ `
 -- Create a Task, with its callback when it has one. A second run leaves what the first one wrote.
 -- KEYS[1] Task (hash)   KEYS[2] Tasks in its status (zset)   KEYS[3] its callback (hash)
 -- KEYS[4] key versions (hash)
--- ARGV[1] JSON: { prefix, workspace, id, revision, bytes (that it takes), at (of its last
---   change, ms), now (ms), ttl (ms), limits (see takeRoom),
+-- ARGV[1] JSON: { prefix, workspace, id, revision, bytes (that it takes without its callback), at
+--   (of its last change, ms), now (ms), ttl (ms), limits (see takeRoom),
 --   fields: n }   ARGV[2..n+1] Task fields   ARGV[n+2..] callback fields (none: no callback)
 -- Returns {'created'} (also when the client sends this very call again) | {'exists'}
 -- | {'no_room', 'pending' | 'bytes' (of its workspace)}.
@@ -308,7 +308,9 @@ local revision = redis.call('HGET', KEYS[1], 'rev')
 if revision then return { revision == task.revision and 'created' or 'exists' } end
 local pending = task.limits.pending > 0 and redis.call('ZSCORE', prefix .. 'pending', task.workspace)
 if pending and tonumber(pending) >= task.limits.pending then return { 'no_room', 'pending' } end
-local full = takeRoom(task.workspace, 0, task.bytes, task.limits, task.now)
+local callback = { unpack(ARGV, last + 1) }
+local ofCallback = #callback > 0 and sizeOfCallback(callback) or 0
+local full = takeRoom(task.workspace, 0, task.bytes + ofCallback, task.limits, task.now)
 if full then return { 'no_room', full } end
 local leaves = timeToLeave(task.now, task.ttl)
 redis.call('HSET', KEYS[1], 'b', task.bytes, 'leaves', leaves, unpack(ARGV, 2, last))
@@ -320,13 +322,13 @@ redis.call('ZADD', ofWorkspace, task.at, task.id)
 keepTasksUntil(task.workspace, leaves)
 -- No transition leads to this status, so that no other script trims its list.
 trimTasks(KEYS[2], task.at - task.ttl)
-if #ARGV > last then
-  redis.call('HSET', KEYS[3], unpack(ARGV, last + 1))
+if #callback > 0 then
+  redis.call('HSET', KEYS[3], 'b', ofCallback, unpack(callback))
   redis.call('PEXPIREAT', KEYS[3], leaves)
   countKeyUse(KEYS[4], KEYS[3], 'sec')
   countKeyUse(KEYS[4], KEYS[3], 'hdr')
 end
-noteLeaving(task.workspace, task.bytes, leaves)
+noteLeaving(task.workspace, task.bytes + ofCallback, leaves)
 writeAccounts()
 return { 'created' }
 `;
@@ -380,12 +382,12 @@ if known[3] then
   noteBytes(known[2], size)
   if known[4] then noteLeaving(known[2], -known[3], tonumber(known[4])) end
   noteLeaving(known[2], known[3] + size, leaves)
-  writeAccounts()
 end
 for _, index in ipairs({ 1, 2, 5, 6 }) do redis.call('PEXPIREAT', KEYS[index], leaves) end
 keepTasksUntil(known[2], leaves)
-redis.call('PEXPIREAT', KEYS[7], leaves, 'GT')
+if timeOf(KEYS[7]) < leaves then leaveAt(KEYS[7], leaves) end
 redis.call('ZREM', KEYS[3], ARGV[6])
 redis.call('ZADD', KEYS[4], ARGV[5], ARGV[6])
+writeAccounts()
 return 'resolved'
 `;

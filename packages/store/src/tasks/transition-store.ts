@@ -369,7 +369,7 @@ local function commit(input, body)
     if values[4] then redis.call('PEXPIREAT', task .. ':messages', leaves) end
     if values[5] then redis.call('PEXPIREAT', task .. ':decisions', leaves) end
   end
-  if values[6] then redis.call('PEXPIRE', callback, input.callbackTtl) end
+  if values[6] then leaveAt(callback, timeToLeave(common.at, input.callbackTtl)) end
 
   if not transition then return { 'accepted', 0 } end
   transition.callback, transition.workspace, transition.task = input.callback, input.workspace, input.task
