@@ -112,6 +112,21 @@ test.each([1, 3, 100])(
   },
 );
 
+test.each([
+  ['0000-01-01T00:00:00Z', 3],
+  ['1969-12-31T23:59:59Z', 3],
+  ['1970-01-01T00:00:00.001Z', 3],
+  ['2001-09-09T01:46:39Z', 3],
+  ['2286-11-20T17:46:40Z', 0],
+  ['9999-12-31T23:59:59Z', 0],
+])('since %s there are %i of three entries, in Redis as in the history', async (time, count) => {
+  await addMany(3);
+  await copyAll();
+  const query = { since: Date.parse(time), limit: 10 };
+  expect((await trailOf({ listAudit: () => Promise.resolve([]) }).list(query)).entries).toHaveLength(count);
+  expect(await readerOf().listAudit(query)).toHaveLength(count);
+});
+
 test('without PostgreSQL a page says that it may lack entries, and one that would be empty is refused', async () => {
   const away = { listAudit: () => Promise.reject(new HistoryUnavailableError()) };
   const trail = trailOf(away);

@@ -29,6 +29,8 @@ const COUNT_LIMIT = 1_000_000;
 const MAX_TIME = Number.MAX_SAFE_INTEGER;
 /** Behind every id of an entry of the audit trail. */
 const LAST_ENTRY = '~';
+/** Of the time in such an id, ms. */
+const ENTRY_DIGITS = 13;
 const AuditRow = z.object({ entry: z.unknown() });
 /** Before and behind every id. */
 const [FIRST, LAST] = [Buffer.alloc(0), Buffer.alloc(21, 0xff)];
@@ -201,7 +203,7 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
     },
     /** Entries of the audit trail as they were written, newest first. */
     async listAudit({ workspaceId, by, since = 0, before = LAST_ENTRY, limit }: AuditQuery): Promise<unknown[]> {
-      const values = [workspaceId ?? null, by ?? null, before, String(since), limit];
+      const values = [workspaceId ?? null, by ?? null, before, firstEntry(since), limit];
       return (await ask(workspaceId, SQL.LIST_AUDIT, values)).map((row) => AuditRow.parse(row).entry);
     },
     /** At most a million. */
@@ -341,6 +343,12 @@ function firstPlace(after: ListPlace | undefined, until: number | undefined): [n
 /** The place with which it ends: how far another source has looked, or the beginning of the time. */
 function lastPlace(upTo: ListPlace | undefined, since: number): [number, Buffer] {
   return upTo && upTo.at >= since ? [upTo.at, placeBytes(upTo.id)] : [since, FIRST];
+}
+
+/** What no id of an entry at or after a time is less than, as text. */
+function firstEntry(since: number): string {
+  const digits = String(Math.max(0, since)).padStart(ENTRY_DIGITS, '0');
+  return digits.length > ENTRY_DIGITS ? LAST_ENTRY : digits;
 }
 
 /** A caller's cursor may hold any text. What is no id stands before all of them. */

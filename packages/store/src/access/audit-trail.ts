@@ -141,7 +141,8 @@ end
 return id
 `;
 
-const ID = /^\d{13}-\d{15}$/;
+/** Neither the time nor the number begins with 0: Redis takes no such id for the end of a range. */
+const ID = /^[1-9]\d{12}-[1-9]\d{14}$/;
 const Id = z.string().regex(ID);
 const Row = z.tuple([Id, z.tuple([z.literal('entry'), z.string()])]);
 const Stored = z.object({
@@ -269,12 +270,14 @@ async function readPart(redis: RedisClient, keys: ShardKeys, query: AuditQuery, 
   const fits = (entry: AuditEntry) =>
     (workspaceId === undefined || entry.workspaceId === workspaceId) && (by === undefined || entry.by === by);
   const step = workspaceId === undefined && by === undefined ? Math.min(STEP, limit + 1) : STEP;
+  // Redis knows no id of a time before 1970.
+  const first = since === undefined ? '-' : String(Math.max(0, since));
   const entries: AuditEntry[] = [];
   let reached = before;
   for (let looked = 0; looked < most && entries.length <= limit;) {
     const count = Math.min(step, most - looked);
     const from = reached === undefined ? '+' : `(${reached}`;
-    const rows = await redis.xrevrange(keys.audit, from, since === undefined ? '-' : String(since), 'COUNT', count);
+    const rows = await redis.xrevrange(keys.audit, from, first, 'COUNT', count);
     const some = rows.map(readAuditRow);
     entries.push(...some.filter(fits));
     reached = some.at(-1)?.id ?? reached;
