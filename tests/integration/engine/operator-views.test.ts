@@ -29,14 +29,44 @@ describe('failed deliveries', () => {
     await engine.settle(delivered, START + 20, 'delivered');
     const view = failedView(engine);
     await expect(view.count(START + 30)).resolves.toBe(5);
-    const pages = [await view.list(START + 30, 0, 2), await view.list(START + 30, 3, 5)];
-    expect(pages.map((page) => page.map(({ delivery }) => delivery.id))).toEqual([ids.slice(0, 3), ids.slice(3)]);
-    expect(pages[0]?.[0]).toMatchObject({
+    const first = await view.list(START + 30, 3);
+    const pages = [first, await view.list(START + 30, 3, first.next)];
+    expect(pages.map((page) => page.deliveries.map(({ delivery }) => delivery.id))).toEqual([
+      ids.slice(0, 3),
+      ids.slice(3),
+    ]);
+    expect(pages.map(({ next }) => next?.id)).toEqual([ids[2], undefined]);
+    expect(first.deliveries[0]).toMatchObject({
       delivery: { status: 'failed' },
       attempts: 1,
       group: receiver.group,
     });
     await expect(view.listIds(START + 30, 1, 3)).resolves.toEqual(ids.slice(1, 4));
+  });
+
+  test.each([
+    ['at different times', (index: number) => START + 10 + index],
+    ['in one millisecond', () => START + 10],
+  ])('are all listed page by page while those of earlier pages leave (%s)', async (_when, failedAt) => {
+    const receiver = await engine.register();
+    const ids: string[] = [];
+    for (const index of range(7)) {
+      ids.push(await engine.acceptOne(receiver, START + index));
+      await engine.settle(ids[index] ?? '', failedAt(index), 'failed');
+    }
+    const view = failedView(engine);
+    const seen: string[] = [];
+    let page = await view.list(START + 30, 2);
+    for (let pages = 1; ; pages++) {
+      seen.push(...page.deliveries.map(({ delivery }) => delivery.id));
+      if (!page.next) break;
+      for (const { delivery } of page.deliveries) await engine.redis.zrem(engine.keys.failed, delivery.id);
+      // Whatever fails meanwhile is newer.
+      await engine.settle(await engine.acceptOne(receiver, START + 20), START + 20 + pages, 'failed');
+      page = await view.list(START + 30, 2, page.next);
+    }
+    expect(seen.toSorted()).toEqual(ids.toSorted());
+    expect(new Set(seen).size).toBe(seen.length);
   });
 
   test('leave the list when a redelivery arrives, or a replay sets them pending', async () => {
@@ -49,7 +79,7 @@ describe('failed deliveries', () => {
     await engine.log.redeliver(receiver.workspaceId, redelivered, START + 20);
     await engine.settle(redelivered, START + 21, 'delivered');
     const view = failedView(engine);
-    const idsOf = async () => (await view.list(START + 30, 0, 9)).map(({ delivery }) => delivery.id);
+    const idsOf = async () => (await view.list(START + 30, 10)).deliveries.map(({ delivery }) => delivery.id);
     await expect(idsOf()).resolves.toEqual([replayed]);
     const replay = { id: 'rpl_a', endpointId: receiver.id, since: START, until: START + 5, createdAt: START + 30 };
     await engine.replays.create(receiver.workspaceId, { ...replay, statuses: ['failed'] });
@@ -73,11 +103,14 @@ describe('failed deliveries', () => {
     });
     await worker.deliveries.giveUp(id, START + 1);
     const view = failedView(engine);
-    await expect(Promise.all([view.count(START + 2), view.list(START + 2, 0, 9)])).resolves.toEqual([0, []]);
-    const withTests = createFailedView({ redis, keyspace: stores.keyspace, keepMs: RETENTION_MS, withTests: true });
-    await expect(withTests.list(START + 2, 0, 9)).resolves.toMatchObject([
-      { delivery: { id, event: 'webhook.test', status: 'failed' } },
+    await expect(Promise.all([view.count(START + 2), view.list(START + 2, 10)])).resolves.toEqual([
+      0,
+      { deliveries: [] },
     ]);
+    const withTests = createFailedView({ redis, keyspace: stores.keyspace, keepMs: RETENTION_MS, withTests: true });
+    await expect(withTests.list(START + 2, 10)).resolves.toMatchObject({
+      deliveries: [{ delivery: { id, event: 'webhook.test', status: 'failed' } }],
+    });
   });
 
   test('are kept in a list of bounded length, that leaves with the last of them', async () => {
@@ -91,8 +124,8 @@ describe('failed deliveries', () => {
     await expect(redis.zrange(keys.failed, -1, '-1')).resolves.toEqual([id]);
     expect(await redis.pttl(keys.failed)).toBeGreaterThan(RETENTION_MS - 60_000);
     // Of those whose records left, nothing is told.
-    const listed = await failedView(engine).list(START + LIMIT * 2, 0, LIMIT);
-    expect(listed.map(({ delivery }) => delivery.id)).toEqual([id]);
+    const listed = await failedView(engine).list(START + LIMIT * 2, LIMIT);
+    expect(listed.deliveries.map(({ delivery }) => delivery.id)).toEqual([id]);
     await expect(failedView(engine).count(START + LIMIT * 2 + RETENTION_MS + 1)).resolves.toBe(0);
   });
 });

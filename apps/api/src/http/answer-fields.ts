@@ -17,7 +17,10 @@ export const NextCursor = z
   .nullable()
   .meta({ description: 'The `cursor` of the next page. Null on the last one.' });
 
-const SINCE_RULE = 'must be the sinceCursor of an earlier list';
+const CURSOR_RULES = {
+  cursor: 'must be the nextCursor of an earlier page',
+  sinceCursor: 'must be the sinceCursor of an earlier list',
+};
 
 /** Where a page ends: the number that orders the list, and the id that orders entries with the same number. */
 type Position = { readonly at: number; readonly id: string };
@@ -34,11 +37,13 @@ export function writeCursor({ at, id }: Position): string {
 export function readCursor(text: string | undefined, name: 'cursor' | 'sinceCursor' = 'cursor'): Position | undefined {
   if (text === undefined) return undefined;
   const match = /^(\d{1,15}):([a-z0-9_]{0,64})$/.exec(Buffer.from(text, 'base64url').toString());
-  if (match?.[1] === undefined || match[2] === undefined) {
-    const message = name === 'cursor' ? 'must be the nextCursor of an earlier page' : SINCE_RULE;
-    throw new ValidationError([{ path: name, message }]);
-  }
+  if (match?.[1] === undefined || match[2] === undefined) throw badCursor(name);
   return { at: Number(match[1]), id: match[2] };
+}
+
+/** Says that a cursor comes from no page of the list. */
+export function badCursor(name: 'cursor' | 'sinceCursor' = 'cursor'): ValidationError {
+  return new ValidationError([{ path: name, message: CURSOR_RULES[name] }]);
 }
 
 export const SIGNING_SECRET_EXAMPLE = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';

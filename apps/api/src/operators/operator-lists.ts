@@ -12,7 +12,6 @@ import {
   refuseBoth,
   TaskIdText,
   Time,
-  ValidationError,
   WorkspaceIdText,
 } from '@herald/core';
 import {
@@ -32,7 +31,7 @@ import type {
 import type { Search } from '@herald/store/operators/search';
 import { z } from 'zod';
 import { DeliveryReasonCode, LastAttempt, toLastAttempt } from '../deliveries/delivery-view.ts';
-import { NextCursor, readCursor, TimeText, toTime, writeCursor } from '../http/answer-fields.ts';
+import { badCursor, NextCursor, readCursor, TimeText, toTime, writeCursor } from '../http/answer-fields.ts';
 
 type OperatorReadsDeps = {
   readonly groups: ReturnType<typeof createGroupView>;
@@ -64,12 +63,11 @@ export function createOperatorReads({ groups, failed, search, trail, now }: Oper
         .slice(0, limit);
     },
     async listFailed(limit: number, cursor?: string): Promise<FailedPage> {
-      const at = now();
-      // The place in the list. Failures in between move it, and show some again.
-      const start = readCursor(cursor)?.at ?? 0;
-      const [page, count] = await Promise.all([failed.list(at, start, start + limit - 1), failed.count(at)]);
-      const next = start + limit;
-      return { deliveries: page.map(toFailedRow), nextCursor: next < count ? writeCursor({ at: next, id: '' }) : null };
+      const after = readCursor(cursor);
+      // One without an id is of a former version: a rank, which says nothing once others have left.
+      if (after && !ID_PATTERNS.delivery.test(after.id)) throw badCursor();
+      const { deliveries, next } = await failed.list(now(), limit, after);
+      return { deliveries: deliveries.map(toFailedRow), nextCursor: next ? writeCursor(next) : null };
     },
   };
 }
@@ -284,7 +282,7 @@ function readAuditCursor(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const id = Buffer.from(text, 'base64url').toString();
   if (isAuditId(id)) return id;
-  throw new ValidationError([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
+  throw badCursor();
 }
 
 function toRow({ id, at, by, user, action, target, workspaceId, fields, reason, address, requestId }: AuditEntry) {

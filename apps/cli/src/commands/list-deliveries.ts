@@ -112,8 +112,8 @@ async function listOfTask(herald: Herald, task: TaskId, wanted: DeliveriesWanted
 async function listFailed({ config, now, ...herald }: Herald, wanted: DeliveriesWanted) {
   const failed = createFailedView({ ...herald, keepMs: config.retentionMs, withTests: true });
   const at = now();
-  const all = await failed.list(at, 0, (await failed.count(at)) - 1);
-  return selectFrom(all, wanted);
+  const { deliveries } = await failed.list(at, await failed.count(at));
+  return selectFrom(deliveries, wanted);
 }
 
 async function listNotices(herald: Herald, wanted: DeliveriesWanted) {

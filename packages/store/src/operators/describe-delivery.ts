@@ -5,6 +5,7 @@ import {
   type Delivery,
   type DeliveryId,
   type EndpointId,
+  type ListPlace,
   type PastDelivery,
 } from '@herald/core';
 import { EXPRESS_MARK, type GroupState } from '@herald/queue';
@@ -13,6 +14,7 @@ import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries
 import { createGroupReaders, type GroupReadersDeps } from '../endpoints/receiver-store.ts';
 import { readScoredIds, type Keyspace, type ShardKeys } from '../keys/keys.ts';
 import { findWaitingFor } from '../lists/delivery-reader.ts';
+import { isAfter } from '../lists/log-reader.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
 import { createStatsReader, timeToEmpty, toSentPerSecond } from '../stats/stats-reader.ts';
 
@@ -129,35 +131,57 @@ export function createFailedView({ redis, keyspace, keepMs, withTests = false }:
   const indexes = keyspace.shards.flatMap((keys) =>
     [keys.failed, ...(withTests ? [keys.failedTests] : [])].map((index) => ({ keys, index })),
   );
-  /** Newest first. A page of all shards lies within the first `end` of each. */
-  const readPage = async (now: number, start: number, end: number) => {
-    const range = ['BYSCORE', 'REV', 'LIMIT', 0, end + 1, 'WITHSCORES'] as const;
+  /** What each index answers, newest first. */
+  const readIndexes = async (read: (index: string) => Promise<string[]>) => {
     const entries = await Promise.all(
-      indexes.map(async ({ keys, index }) => {
-        const rows = await redis.zrange(index, '+inf', String(now - keepMs), ...range);
-        return readScoredIds(rows).map((entry) => ({ ...entry, keys }));
-      }),
+      indexes.map(async ({ keys, index }) =>
+        readScoredIds(await read(index)).map(({ id, score }) => ({ at: score, id, keys })),
+      ),
     );
-    const newestFirst = entries.flat().sort((a, b) => b.score - a.score);
-    return newestFirst.slice(start, end + 1);
+    return entries.flat().sort((a, b) => (isAfter(a, b) ? 1 : -1));
+  };
+  /** The newest entries of each index: at least the first `count` of all. */
+  const readNewest = (now: number, count: number, before: number | string = '+inf') =>
+    readIndexes((index) =>
+      redis.zrange(index, before, String(now - keepMs), 'BYSCORE', 'REV', 'LIMIT', 0, count, 'WITHSCORES'),
+    );
+  /** It goes by place and not by rank: meanwhile others may leave. */
+  const readBehind = async (now: number, count: number, after: ListPlace) => {
+    const [ofMoment, older] = await Promise.all([
+      readIndexes((index) => redis.zrange(index, String(after.at), String(after.at), 'BYSCORE', 'REV', 'WITHSCORES')),
+      readNewest(now, count, `(${after.at}`),
+    ]);
+    return [...ofMoment.filter((entry) => isAfter(entry, after)), ...older];
   };
   return {
     async count(now: number) {
       const counts = await Promise.all(indexes.map(({ index }) => redis.zcount(index, now - keepMs, '+inf')));
       return counts.reduce((sum, count) => sum + count, 0);
     },
-    /** The deliveries of a page without those that are gone, or no longer failed. */
-    async list(now: number, start: number, end: number) {
-      const page = await readPage(now, start, end);
+    /**
+     * The deliveries of a page, newest first, without those that are gone, or no longer failed.
+     * @param after where the page before ended. `next`: there may be more behind this place
+     */
+    async list(now: number, limit: number, after?: ListPlace): Promise<FailedPage> {
+      const entries = await (after ? readBehind(now, limit + 1, after) : readNewest(now, limit + 1));
+      const page = entries.slice(0, limit);
+      const last = page.at(-1);
       const found = await Promise.all(page.map(({ keys, id }) => describeDelivery(redis, keys, id)));
-      return found.filter((delivery) => delivery !== undefined).filter(({ delivery }) => delivery.status === 'failed');
+      return {
+        deliveries: found
+          .filter((delivery) => delivery !== undefined)
+          .filter(({ delivery }) => delivery.status === 'failed'),
+        ...(entries.length > limit && last && { next: { at: last.at, id: last.id } }),
+      };
     },
-    /** The ids of a page, also of those that are gone or no longer failed. */
+    /** The ids from one rank to another, as the board asks for them, also of those that are gone or no longer failed. */
     async listIds(now: number, start: number, end: number) {
-      return (await readPage(now, start, end)).map(({ id }) => id);
+      return (await readNewest(now, end + 1)).slice(start, end + 1).map(({ id }) => id);
     },
   };
 }
+
+type FailedPage = { readonly deliveries: readonly DeliveryDescription[]; readonly next?: ListPlace };
 
 /** Notices that are looked at in each shard, the newest ones. */
 const MOST_NOTICES = 1_000;
