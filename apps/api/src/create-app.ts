@@ -106,7 +106,10 @@ export function createApp(context: AppContext): Express {
   );
   app.use(beforeData);
   for (const table of CUSTOMER_ROUTES) {
-    app.use(table.path, createRouter(table, context, { judge, limits, parse: () => parseSingle, audit }));
+    app.use(
+      table.path,
+      createRouter(table, context, { judge, limits, parse: ({ body }) => (body ? parseSingle : []), audit }),
+    );
   }
   if (areOperatorsHere) app.use(createOperatorPages({ ...context, builtConsole }));
   app.use(refuseUnknownPath);

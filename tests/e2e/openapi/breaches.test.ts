@@ -3,7 +3,7 @@ import { findAnswerBreaches, type ReceivedAnswer, type SentRequest } from '../..
 import { findWebhookBreaches } from '../../support/find-webhook-breaches.ts';
 import { document } from '../../support/openapi-document.ts';
 
-const cancel: SentRequest = { method: 'POST', path: '/tasks/task_1/cancel', hasBody: false };
+const cancel: SentRequest = { method: 'POST', path: '/tasks/task_1/cancel' };
 const accepted = {
   transitionId: `trn_${'a'.repeat(32)}`,
   taskId: `task_${'0'.repeat(26)}`,

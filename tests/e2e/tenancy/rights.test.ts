@@ -139,7 +139,7 @@ function judge(asked: Asked, { status, headers, text }: RawAnswer): string[] {
   if (text.includes('secret of the workspace') && asked.caller.link) return ['a link sees the result of a Task'];
   if (!headers['content-type']?.startsWith('application/json') || text === '') return [];
   const { path } = allowed.plain(victim);
-  return findAnswerBreaches({ method, path, hasBody: body !== undefined }, { status, headers, body: JSON.parse(text) });
+  return findAnswerBreaches({ method, path }, { status, headers, body: JSON.parse(text) });
 }
 
 /** Whether it was done. The worker is away: a test event gets no answer, and the service isn't ready. */

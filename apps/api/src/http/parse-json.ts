@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import { ValidationError, type InputProblem } from '@herald/core';
 import express, { type Request, type RequestHandler } from 'express';
 import { HttpFault } from './problem.ts';
@@ -32,34 +33,41 @@ export function parseJson(limitBytes: number, itemsField?: string): RequestHandl
     const body: unknown = req.body;
     // The reader skips a request whose connection is gone. Without this, it would run as if it had no body.
     if (body === undefined && hasBody(req)) throw cutOffBody();
-    if (Buffer.isBuffer(body)) req.body = parseBytes(req, body, itemsField);
+    if (Buffer.isBuffer(body)) {
+      if (body.length > 0) refuseOtherTypes(req);
+      req.body = parseBytes(req, body, itemsField);
+    }
     next();
   };
-  const readBytes = express.raw({ limit: limitBytes, type: 'application/json', inflate: false });
-  return [refuseOtherForms, readBytes, parseBody];
+  const readBytes = express.raw({ limit: limitBytes, type: hasBody, inflate: false });
+  return [refuseUnread, readBytes, parseBody];
 }
 
-const refuseOtherForms: RequestHandler = (req, _res, next) => {
-  // Many clients send a content type with a GET that has no body.
-  if (!hasBody(req)) {
-    next();
-    return;
+/** A body of no bytes counts as none. Of one in chunks only its end tells: its type is judged when it is read. */
+const refuseUnread: RequestHandler = (req, _res, next) => {
+  if (hasBody(req) && (req.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
+    const detail = 'send the body as it is, without content-encoding';
+    throw new HttpFault('unsupported_media_type', detail, { 'accept-encoding': 'identity' });
   }
+  // Many clients send a content type with a GET that has no body.
+  if (hasBody(req) && !isChunked(req)) refuseOtherTypes(req);
+  next();
+};
+
+function refuseOtherTypes(req: Request): void {
   if (req.is('application/json') === false) {
     throw new HttpFault('unsupported_media_type', 'send the body as application/json');
   }
   const charset = CHARSET.exec(req.get('content-type') ?? '')?.[1] ?? '';
   if (!UTF_8.includes(charset.toLowerCase())) throw notUtf8();
-  if ((req.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
-    const detail = 'send the body as it is, without content-encoding';
-    throw new HttpFault('unsupported_media_type', detail, { 'accept-encoding': 'identity' });
-  }
-  next();
-};
+}
 
-/** A body of no bytes counts as none. */
-function hasBody(req: Request): boolean {
-  return req.get('transfer-encoding') !== undefined || Number(req.get('content-length') ?? 0) > 0;
+function hasBody(req: IncomingMessage): boolean {
+  return isChunked(req) || Number(req.headers['content-length'] ?? 0) > 0;
+}
+
+function isChunked(req: IncomingMessage): boolean {
+  return req.headers['transfer-encoding'] !== undefined;
 }
 
 function parseBytes(req: Request, bytes: Buffer, itemsField: string | undefined): unknown {

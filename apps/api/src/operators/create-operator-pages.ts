@@ -56,7 +56,11 @@ export function createOperatorPages(deps: OperatorPagesDeps): Router {
     createRouter(
       OPERATOR_ROUTES,
       { ...operators, portalLinks: deps.portalLinks },
-      { judge: createWriteJudge(operator.canWrite), parse: () => parseJson(BODY_LIMIT_BYTES), audit: deps.audit },
+      {
+        judge: createWriteJudge(operator.canWrite),
+        parse: ({ body }) => (body ? parseJson(BODY_LIMIT_BYTES) : []),
+        audit: deps.audit,
+      },
     ),
     refuseUnknownPath,
   );
