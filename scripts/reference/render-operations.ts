@@ -22,6 +22,7 @@ const SHARED = {
   ],
   'every operation with an id in its path': ['route_not_found'],
   'every operation with a body': ['invalid_json', 'payload_too_large', 'unsupported_media_type'],
+  'every POST, PATCH and DELETE': ['precondition_failed'],
   'every POST with a key': ['idempotency_conflict', 'request_in_progress'],
   'every change by an operator': ['foreign_origin'],
 } as const;

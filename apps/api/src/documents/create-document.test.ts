@@ -153,6 +153,16 @@ test('every error is the one Problem, and each response says which codes it may 
   expect(JSON.stringify((document.components as { responses: object }).responses)).toContain('method_not_allowed');
 });
 
+test('whatever changes something says that it may be 412, and nothing else does', () => {
+  const methods = Object.values(document.paths ?? {}).flatMap((item) => Object.entries(item));
+  for (const [method, { operationId, responses }] of methods as [
+    string,
+    { operationId: string; responses: object },
+  ][]) {
+    expect({ operationId, has412: '412' in responses }).toEqual({ operationId, has412: method !== 'get' });
+  }
+});
+
 test('lists of values and unions in requests and answers have names', () => {
   const isNamed = (pointer: string) => /^\/components\/schemas\/\w+$/.test(pointer);
   const isNullable = (options: readonly Node[]) => options.length === 2 && options.some(({ type }) => type === 'null');

@@ -46,7 +46,6 @@ Whoever runs this service may send webhooks from fixed addresses, through a prox
 Fields may be added to answers and to webhooks, and values to the lists of codes, reasons, statuses and events in them
 (\`x-extensible-enum\`). Ignore fields that you don't know, and treat a value that you don't know like the general case.
 Any request can also be answered with \`method_not_allowed\` (405, \`Allow\` names the methods of the path),
-\`precondition_failed\` (412: it has \`If-Match\`, and nothing there has an \`ETag\`),
 \`request_timeout\` (408) or \`headers_too_large\` (431).
 `;
 

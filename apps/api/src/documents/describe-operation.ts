@@ -129,6 +129,8 @@ function problemsOf(operation: Described, table: Table): ProblemCode[] {
   codes.push('validation_failed', 'unauthenticated');
   if (table.access !== 'operator') codes.push('insufficient_scope');
   else if (operation.method !== 'get') codes.push('foreign_origin');
+  // If it obeys no `If-Match`, it refuses it.
+  if (operation.method !== 'get') codes.push('precondition_failed');
   // A path parameter that cannot be decoded leads to no route.
   if (notFound.length > 0) codes.push('route_not_found', ...notFound);
   codes.push(...problems);
@@ -210,12 +212,7 @@ function problemResponses(codes: readonly ProblemCode[]): ZodOpenApiResponsesObj
 
 /** For statuses that an operation doesn't name: those of another method of its path, and those of HTTP itself. */
 const OTHER_PROBLEM: oas31.ReferenceObject = { $ref: '#/components/responses/problem' };
-const ANYWHERE: readonly ProblemCode[] = [
-  'method_not_allowed',
-  'request_timeout',
-  'precondition_failed',
-  'headers_too_large',
-];
+const ANYWHERE: readonly ProblemCode[] = ['method_not_allowed', 'request_timeout', 'headers_too_large'];
 
 /** Responses that operations refer to: problems that are mostly alone under their status. */
 export function sharedProblemResponses(): Record<string, ZodOpenApiResponseObject> {
@@ -226,6 +223,7 @@ const SHARED: readonly ProblemCode[] = [
   'malformed_request',
   'unauthenticated',
   'insufficient_scope',
+  'precondition_failed',
   'payload_too_large',
   'unsupported_media_type',
   'validation_failed',

@@ -304,6 +304,10 @@ const BODIES: Readonly<Record<string, readonly Row[]>> = {
       'approvalRequests must mark exactly one request as primary',
       'approvalRequests must not repeat an id',
     ],
+    ...['.', '..'].map((id): [unknown, string] => [
+      { ...action, approvalRequests: [{ ...primary, id }] },
+      'approvalRequests.0.id must not be . or .., which are dropped from a path: nobody could resolve the request',
+    ]),
     [
       { ...action, approvalRequests: [{ ...primary, id: '', title: '' }] },
       `approvalRequests.0.id ${ID}`,

@@ -102,7 +102,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       body: PatchReceiver,
       obeysIfMatch: true,
       answer: { status: 200, description: 'The changed receiver.', schema: ReceiverView, headers: ['etag'] },
-      problems: ['receiver_locked', 'precondition_failed'],
+      problems: ['receiver_locked'],
       async handle({ receivers }, req, res, patch) {
         const { id } = req.params;
         const demand = (found: ReceiverRecord) => demandedVersion(req, id, found);
@@ -115,7 +115,6 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       description: 'Its pending deliveries are canceled. A locked one can be removed, too.',
       obeysIfMatch: true,
       answer: { status: 200, description: 'The receiver is removed.', schema: ReceiverDeleted },
-      problems: ['precondition_failed'],
       async handle({ receivers }, req) {
         const { id } = req.params;
         const demand = (found: ReceiverRecord) => demandedVersion(req, id, found);

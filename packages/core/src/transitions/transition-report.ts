@@ -2,9 +2,17 @@ import { z } from 'zod';
 import { GivenId, Json, Outcome } from '../tasks/task.ts';
 import { rule } from '../text.ts';
 
+/** It stands in the path that resolves the request, from which URL parsers drop `.` and `..` (RFC 3986, section 5.2.4). */
+const ApprovalRequestId = GivenId.refine(
+  (id) => id !== '.' && id !== '..',
+  'must not be . or .., which are dropped from a path: nobody could resolve the request',
+);
+
 const ApprovalRequest = z
   .looseObject({
-    id: GivenId.meta({ description: 'Names the request when it is resolved. Public-safe on the primary request.' }),
+    id: ApprovalRequestId.meta({
+      description: 'Names the request when it is resolved. Not `.` or `..`. Public-safe on the primary request.',
+    }),
     primary: z
       .boolean()
       .default(false)

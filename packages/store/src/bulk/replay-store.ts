@@ -7,6 +7,7 @@ import {
   ReceiverLockedError,
   REPLAY_LIMIT,
   ReplayLimitReachedError,
+  ValidationError,
   type DeliveryStatus,
   type EndpointId,
   type RequestReplay,
@@ -83,13 +84,16 @@ export function createReplayOperations({ replays, onRequested, now }: ReplayOper
   };
   return {
     find,
-    /** @throws ReceiverDisabledError, ReceiverLockedError or ReplayLimitReachedError */
+    /** @throws ValidationError, ReceiverDisabledError, ReceiverLockedError or ReplayLimitReachedError */
     async request(
       workspaceId: WorkspaceId,
       endpointId: EndpointId,
       { since, until, status: statuses, ...filter }: RequestReplay,
       { at: createdAt, random }: Seed = newSeed(now()),
     ): Promise<Replay> {
+      if (until === undefined && since > createdAt) {
+        throw new ValidationError([{ path: 'since', message: 'must not be in the future, unless until is later' }]);
+      }
       const id = newReplayId(random);
       const replay = { id, endpointId, since, until: until ?? createdAt + 1, statuses, createdAt, ...filter };
       const reply = await replays.create(workspaceId, replay);
