@@ -124,6 +124,19 @@ test('a record that is renewed outlives its first lease', async () => {
   await mustAcquire(second, request);
 });
 
+test.each([
+  { how: 'crashed', end: () => Promise.resolve() },
+  { how: 'ended with a 5xx', end: (record: IdempotencyRecord) => record.giveBack('perhaps') },
+])('a run that changed nothing leaves what one before it may have created, which $how', async ({ end }) => {
+  const request = newRequest();
+  const record = await mustAcquire(first, request);
+  await end(record);
+  now += LEASE_MS;
+  expect(await (await mustAcquire(second, request)).giveBack('nothing')).toBe('given_back');
+  expect(await first.acquire(request, 'other')).toEqual({ kind: 'conflict' });
+  expect((await mustAcquire(first, request)).seed).toEqual(record.seed);
+});
+
 test('a run that changed nothing frees the key, also for another body', async () => {
   const request = newRequest();
   const record = await mustAcquire(first, request);

@@ -32,7 +32,7 @@ export type IdempotencyRecord = {
   readonly renew: () => Promise<'renewed' | 'lost'>;
   /** @throws UnavailableError when it is kept and too few replicas have it in time */
   readonly keepAnswer: (answer: KeptAnswer) => Promise<'kept' | 'lost'>;
-  /** Ends the run without an answer to keep. `changed`: what the run may have changed. */
+  /** Ends the run without an answer to keep. `changed`: what the run may have changed; former ones may have, too. */
   readonly giveBack: (changed: 'nothing' | 'perhaps') => Promise<'given_back' | 'lost'>;
 };
 
@@ -108,8 +108,8 @@ function digestOf({ apiKeyId, method, path, idempotencyKey }: RequestName): stri
 
 /**
  * An idempotency record is a hash: `body` (fingerprint), `at` and `random` (the seed of all runs), `token` and `until`
- * (the present run, and the end of its lease), and `answer` once a run succeeded. Another run may acquire it after
- * `until`.
+ * (the present run, and the end of its lease), `again` once a second run began, and `answer` once a run succeeded. Another
+ * run may acquire it after `until`.
  */
 const ACQUIRE_RECORD_LUA = /* lua */ `
 -- Acquire a request's record under a lease, unless another run holds it or has answered.
@@ -127,7 +127,10 @@ end
 if body ~= ARGV[2] then return { 'conflict' } end
 if answer then return { 'answered', answer } end
 -- The same token: the client lost the reply and sends the same call again.
-if token ~= ARGV[1] and tonumber(ends) > tonumber(ARGV[3]) then return { 'in_progress' } end
+if token ~= ARGV[1] then
+  if tonumber(ends) > tonumber(ARGV[3]) then return { 'in_progress' } end
+  redis.call('HSET', KEYS[1], 'again', 1)
+end
 redis.call('HSET', KEYS[1], 'token', ARGV[1], 'until', ARGV[4])
 return { 'acquired', at, random }
 `;
@@ -154,13 +157,13 @@ return 'kept'
 `;
 
 const GIVE_BACK_RECORD_LUA = /* lua */ `#!lua flags=allow-oom
--- End a run that did not succeed. When it changed nothing, the record is deleted. When it may have, the body and the
--- seed stay: only the same request can run again, and it finds what this run created.
+-- End a run that did not succeed. When it changed nothing, the record is deleted. When it may have, or a former run may
+-- have, the body and the seed stay: only the same request can run again, and it finds what was created.
 -- KEYS[1] idempotency record (hash)
 -- ARGV[1] token   ARGV[2] 'nothing' | 'perhaps': what the run changed
 -- Returns 'given_back' | 'lost'.
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 'lost' end
-if ARGV[2] == 'nothing' then
+if ARGV[2] == 'nothing' and redis.call('HEXISTS', KEYS[1], 'again') == 0 then
   redis.call('DEL', KEYS[1])
 else
   redis.call('HSET', KEYS[1], 'token', '', 'until', 0)
