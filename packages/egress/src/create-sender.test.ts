@@ -21,6 +21,8 @@ import { createAddressPolicy } from './address-policy.ts';
 import { createLookup } from './create-lookup.ts';
 import { createSender, type Sender } from './create-sender.ts';
 import type { Lookup } from './dial.ts';
+import { EgressFailedError } from './egress-errors.ts';
+import { createGate, type Gate } from './gate.ts';
 import { GuardedAgent } from './guarded-agent.ts';
 
 const LONG_MS = 20_000;
@@ -53,6 +55,7 @@ interface Setup {
   deadlineMs?: number;
   lookup?: Lookup;
   caPem?: string | undefined;
+  gate?: Gate<EgressFailedError>;
 }
 
 function start({ deadlineMs = LONG_MS, lookup = createLookup({ bySystem: true }), ...setup }: Setup = {}) {
@@ -747,15 +750,32 @@ describe('stopping', () => {
     await receiver.allClosed();
   });
 
-  test('in the middle of a body counts as aborted', async () => {
-    const stop = new AbortController();
-    await using receiver = await startSaying('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc', () =>
-      setImmediate(() => {
-        stop.abort();
-      }),
-    );
-    expect(await start().send(receiver.url, stop.signal)).toEqual({ kind: 'aborted' });
-  });
+  test.each(['its signal', 'the sender'])(
+    'in the middle of a body, by %s, leaves the status that has come',
+    async (by) => {
+      const stop = new AbortController();
+      const gate = createGate<EgressFailedError>({
+        look: () => Promise.resolve(true),
+        concernsAll: () => false,
+        report: {
+          failed: () => undefined,
+          // With the status.
+          recovered: () =>
+            setImmediate(() => {
+              if (by === 'its signal') stop.abort();
+              else sender.close();
+            }),
+        },
+      });
+      gate.failed(new EgressFailedError('resolver_away'));
+      const { sender, send } = start({ gate });
+      await using receiver = await startSaying('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc');
+      const cutOff = { ...responded(200, 'abc'), bodyNote: 'body_stalled' };
+      expect(await send(receiver.url, stop.signal)).toEqual(cutOff);
+      await receiver.allClosed();
+      gate.close();
+    },
+  );
 
   test('before the start sends nothing', async () => {
     await using receiver = await startHttps(credentials, (_request, response) => response.end());

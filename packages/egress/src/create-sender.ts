@@ -99,7 +99,7 @@ export function createSender({ agent, deadlineMs }: SenderOptions) {
         ...(causeCode !== undefined && { causeCode }),
       };
     },
-    /** Ends the sends in flight as `aborted` and closes the agent. May be called twice. */
+    /** Ends the sends in flight, as `aborted` where no status has come, and closes the agent. May be called twice. */
     close: (): void => {
       isClosed = true;
       for (const { exchange } of inFlight) exchange?.abort();
