@@ -7,34 +7,41 @@ type Queue = Awaited<ReturnType<typeof startQueue>>;
 const BLOCK_LIMIT_MS = 10_000;
 const SOON_MS = 5_000;
 
+/** Starts a worker, and resolves once it waits, as so many do then. */
+async function startOne(queue: Queue, startedAt: Map<string, number>, count: number) {
+  const backend = await queue.createBackend({ blockLimitMs: BLOCK_LIMIT_MS });
+  const worker = queue.startWorker(
+    backend,
+    async (_job, token = '') => {
+      const { id, handle } = backend.reservationOf(token);
+      startedAt.set(id, Date.now());
+      await queue.end(handle, { outcome: 'answered' });
+      backend.ended(token, 'answered');
+    },
+    60_000,
+    BLOCK_LIMIT_MS,
+  );
+  await waitForWaiting(queue, count);
+  return { backend, worker };
+}
+
+async function waitForWaiting(queue: Queue, count: number): Promise<void> {
+  await waitFor(`${count} to block`, async () => {
+    const clients = String(await queue.redis.client('LIST'));
+    return clients.split('\n').filter((client) => /\bflags=\w*b/.test(client)).length === count;
+  });
+}
+
 async function startTwo(queue: Queue) {
   const startedAt = new Map<string, number>();
-  const workers: { close: () => Promise<void> }[] = [];
-  for (let count = 0; count < 2; count++) {
-    const backend = await queue.createBackend({ blockLimitMs: BLOCK_LIMIT_MS });
-    workers.push(
-      queue.startWorker(
-        backend,
-        async (_job, token = '') => {
-          const { id, handle } = backend.reservationOf(token);
-          startedAt.set(id, Date.now());
-          await queue.end(handle, { outcome: 'answered' });
-          backend.ended(token, 'answered');
-        },
-        60_000,
-        BLOCK_LIMIT_MS,
-      ),
-    );
-  }
-  // Both wait, and no more.
-  await waitFor('both to block', async () => {
-    const clients = String(await queue.redis.client('LIST'));
-    return clients.split('\n').filter((client) => client.includes('cmd=bzpopmin')).length === 2;
-  });
+  const first = await startOne(queue, startedAt, 1);
+  const second = await startOne(queue, startedAt, 2);
   return {
     startedAt,
+    first,
+    second,
     async [Symbol.asyncDispose]() {
-      for (const worker of workers) await worker.close();
+      for (const { worker } of [first, second]) await worker.close();
     },
   };
 }
@@ -76,4 +83,26 @@ test('an express job starts at once while both other rings are busy with waiting
   // Behind all that waited it would be the last of 2,001.
   expect([...two.startedAt.keys()].indexOf('express')).toBeLessThan(1_000);
   await waitFor('all jobs to be done', () => two.startedAt.size === 2_001, 20_000);
+});
+
+test('a worker on hold leaves to others what comes due, and has it at once when it goes on', async () => {
+  await using queue = await startQueue();
+  await using two = await startTwo(queue);
+  // The one that waits for longest gets the mark.
+  const { backend, worker } = two.first;
+  void worker.pause(true);
+  await backend.hold();
+  await queue.add({ group: 'a', id: 'for-others' });
+  await waitFor('the other one to start it', () => two.startedAt.has('for-others'), SOON_MS);
+  await two.second.worker.close();
+  backend.resume();
+  void worker.resume();
+  await waitForWaiting(queue, 1);
+  void worker.pause(true);
+  await backend.hold();
+  await queue.add({ group: 'b', id: 'for-itself' });
+  await waitForWaiting(queue, 0);
+  backend.resume();
+  void worker.resume();
+  await waitFor('it to start what came meanwhile', () => two.startedAt.has('for-itself'), SOON_MS);
 });

@@ -358,3 +358,40 @@ test('while the room for suspects is kept for others, it looks now and then whos
   await reservations.next();
   expect(requests).toHaveLength(2);
 });
+
+test('a reserve follows when it goes on after a stop, since others may have left something meanwhile', async () => {
+  const { reservations, takeAll, requests, waits } = setUp({}, { ids: ['a'] });
+  await takeAll();
+  await reservations.stop();
+  reservations.resume();
+  expect(await reservations.wait(1)).toBe(true);
+  expect(idsOf(await takeAll())).toEqual(['a']);
+  expect([requests.length, waits.length]).toEqual([2, 0]);
+});
+
+test.each(['before', 'after'] as const)(
+  'a mark that was taken %s a stop is passed on by one reserve that takes nothing',
+  async (when) => {
+    const { reservations, takeAll, requests, waits } = setUp({});
+    await takeAll();
+    const waiting = reservations.wait(1);
+    if (when === 'after') await reservations.stop();
+    waits[0]?.end(true);
+    await waiting;
+    if (when === 'before') await reservations.stop();
+    expect(await reservations.next()).toBeUndefined();
+    expect(await reservations.next()).toBeUndefined();
+    expect(requests.slice(1).map(({ rooms }) => rooms)).toEqual([[0, 0, 0, 0]]);
+  },
+);
+
+test('a stopped wait that took no mark is followed by no reserve', async () => {
+  const { reservations, takeAll, requests, waits } = setUp({});
+  await takeAll();
+  const waiting = reservations.wait(1);
+  await reservations.stop();
+  waits[0]?.end(false);
+  expect(await waiting).toBe(false);
+  expect(await reservations.next()).toBeUndefined();
+  expect(requests).toHaveLength(1);
+});

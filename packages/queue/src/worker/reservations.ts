@@ -76,6 +76,8 @@ export function createReservations(deps: ReservationsDeps) {
   let hasHandedOver = false;
   let isPaused = false;
   let stopping = new AbortController();
+  /** Whether a wait has removed a mark and no reserve has followed: nobody else hears of what came due. */
+  let hasMark = false;
   /** The rings that `wait` waits for right now. */
   let waitedFor: readonly Ring[] | undefined;
   let underWay: Promise<void> | undefined;
@@ -104,6 +106,7 @@ export function createReservations(deps: ReservationsDeps) {
     const [suspects, withoutRoom] = [slots.findSuspects(), slots.withoutRoom()];
     const reply = await reserve({ now: at, leaseEndsAt, nonce, groupLimit, rooms, suspects, withoutRoom });
     unanswered = undefined;
+    hasMark = false;
     isPaused = reply.kind === 'paused';
     left = reply.left;
     // A paused queue is looked at often anyway.
@@ -136,6 +139,15 @@ export function createReservations(deps: ReservationsDeps) {
     });
     await underWay;
     return take();
+  };
+
+  /** In place of the reserve that must follow a mark: one that takes nothing, and wakes others for what is ready. */
+  const passOnMark = async (): Promise<void> => {
+    if (!hasMark) return;
+    hasMark = false;
+    const [at, nonce] = [now(), `${processId}${(reserves++).toString(36)}`];
+    const rooms = RINGS.map(() => 0);
+    await reserve({ now: at, leaseEndsAt: at + leaseMs, nonce, groupLimit, rooms, suspects: [], withoutRoom: [] });
   };
 
   const stop = async (): Promise<void> => {
@@ -181,7 +193,10 @@ export function createReservations(deps: ReservationsDeps) {
   return {
     /** The next job; undefined when none is due, or when BullMQ should first start those that it has. */
     async next(): Promise<Held | undefined> {
-      if (isStopped()) return undefined;
+      if (isStopped()) {
+        await passOnMark();
+        return undefined;
+      }
       // BullMQ's loop waits already, so this call comes from a job that has ended.
       if (waitedFor) return await nextAfterEnd();
       const job = hasHandedOver ? take() : await takeOrReserve();
@@ -204,9 +219,10 @@ export function createReservations(deps: ReservationsDeps) {
       const limit = Math.min(seconds, longestWait(rings));
       waitedFor = rings;
       try {
-        if (rings.length > 0) return await waitForRings(rings, limit);
-        await sleep(limit);
-        return false;
+        if (rings.length > 0) hasMark = await waitForRings(rings, limit);
+        else await sleep(limit);
+        if (isStopped()) await passOnMark();
+        return hasMark;
       } finally {
         waitedFor = undefined;
       }
@@ -218,9 +234,10 @@ export function createReservations(deps: ReservationsDeps) {
     /** Reserves nothing more, and gives back the jobs that were not started. */
     stop,
 
-    /** Reserves again after a stop. */
+    /** Reserves again after a stop. What came due meanwhile has told nobody here. */
     resume: () => {
       stopping = new AbortController();
+      left = RINGS.map(() => true);
     },
   };
 }
