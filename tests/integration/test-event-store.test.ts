@@ -22,7 +22,7 @@ test('of many that claim a test event at the same time exactly one may send it',
   const { event } = await createTestEvent();
   const claims = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
-      (index % 2 ? stores : stores.second).testEvents.claim(event.workspaceId, event.deliveryId, index),
+      (index % 2 ? stores : stores.second).testEvents.claim(event.workspaceId, event.deliveryId, `lease ${index}`),
     ),
   );
   expect(claims.filter((claim) => claim === 'claimed')).toHaveLength(1);
@@ -32,8 +32,14 @@ test('of many that claim a test event at the same time exactly one may send it',
 test('a test event that has ended can not be claimed, and one that nobody knows is missing', async () => {
   const { event } = await createTestEvent();
   await stores.deliveries.cancel(event.deliveryId, 'not_sent_in_time', Date.now());
-  expect(await stores.testEvents.claim(event.workspaceId, event.deliveryId, 1)).toBe('settled');
-  expect(await stores.testEvents.claim(event.workspaceId, 'dlv_none', 1)).toBe('missing');
+  expect(await stores.testEvents.claim(event.workspaceId, event.deliveryId, 'lease')).toBe('settled');
+  expect(await stores.testEvents.claim(event.workspaceId, 'dlv_none', 'lease')).toBe('missing');
+});
+
+test('a claim that is sent again, since its reply was lost, is still that of its claimer', async () => {
+  const { event } = await createTestEvent();
+  const claim = (claimer: string) => stores.testEvents.claim(event.workspaceId, event.deliveryId, claimer);
+  expect([await claim('lease'), await claim('lease'), await claim('another')]).toEqual(['claimed', 'claimed', 'taken']);
 });
 
 test('a test event for a receiver that was removed meanwhile leaves nothing', async () => {

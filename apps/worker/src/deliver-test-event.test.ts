@@ -76,10 +76,10 @@ test('a test event that was sent before is not spoken of again', async () => {
   expect(await processUnsendable({ ...pending, status: 'delivered' })).toEqual([]);
 });
 
-test('a test event that another worker has claimed is not sent again', async () => {
+test('a test event that another worker has claimed is not sent again, and whoever asked for it is told', async () => {
   const endpoint = { id: 'wh_1' } as EndpointRecord;
   const done = await processUnsendable(pending, { endpoint, claim: () => Promise.resolve('taken') });
-  expect(done).toEqual(['canceled: not_sent_in_time']);
+  expect(done).toEqual([{ kind: 'unanswered', error: 'not_sent_in_time' }, 'canceled: not_sent_in_time']);
 });
 
 test('a proxy that fails keeps nobody waiting, and the receiver gets no attempt in its record', async () => {

@@ -12,7 +12,7 @@ import {
 } from './deliver.ts';
 
 export type ProcessTestEventDeps = TurnDeps & {
-  readonly claim: (workspaceId: WorkspaceId, id: DeliveryId, now: number) => Promise<string>;
+  readonly claim: (workspaceId: WorkspaceId, id: DeliveryId, claimer: string) => Promise<string>;
   readonly reply: (id: DeliveryId, reply: TestReply) => Promise<void>;
   /** The delivery deadline, in ms. */
   readonly deadlineMs: number;
@@ -47,7 +47,8 @@ export async function processTestEvent(
     return await cancelDelivery(deps, turn, delivery, 'receiver_disabled');
   }
   if (signal.aborted) return PUT_BACK;
-  const claimed = await deps.claim(delivery.workspaceId, id, deps.now());
+  const claimed = await deps.claim(delivery.workspaceId, id, turn.lease);
+  if (claimed === 'taken') await explainUnsent('not_sent_in_time');
   if (claimed !== 'claimed') return await cancelDelivery(deps, turn, delivery, 'not_sent_in_time');
   await deps.reply(id, { kind: 'sending', deadlineMs: deps.deadlineMs });
   const result = await deps.makeAttempt(loaded, endpoint).catch((error: unknown) => {

@@ -246,7 +246,7 @@ const deliveries: readonly Scene[] = [
       const deliveryId = deliveryIdOf(transitionId, plain.id);
       const event = { transitionId, deliveryId, endpointId: plain.id, workspaceId, body: '{}', createdAt: now };
       await first.testEvents.create(event);
-      return ({ testEvents }) => testEvents.claim(workspaceId, deliveryId, now);
+      return ({ testEvents }) => testEvents.claim(workspaceId, deliveryId, 'lease');
     },
   },
 ];

@@ -13,6 +13,7 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import type { EndReply } from '../deliveries/delivery-store.ts';
+import { randomToken } from '../redis/random-token.ts';
 import type { TestEvent, TestEventStore } from './test-event-store.ts';
 import type { TestReplies, TestReplyListener } from './test-replies.ts';
 
@@ -85,7 +86,7 @@ export function createSendTestEvent(deps: SendTestEventDeps) {
       report.created(event);
       const outcome = await waitForOutcome(replies, async () => {
         // The first claim decides: a worker that comes later finds the event claimed and doesn't send it.
-        const claim = await testEvents.claim(workspaceId, deliveryId, now());
+        const claim = await testEvents.claim(workspaceId, deliveryId, randomToken());
         if (claim !== 'claimed') return false;
         report.withdrawn(event, await deps.cancel(workspaceId, deliveryId, now()));
         return true;

@@ -76,9 +76,12 @@ export function createTestEventStore(deps: TestEventStoreDeps) {
       if (kind === 'no_room') throw new WorkspaceFullError(why, limits[why]);
       return kind;
     },
-    /** `taken`: it was claimed before, and must not be sent again. */
-    claim: async (workspaceId: WorkspaceId, id: DeliveryId, now: number) =>
-      ClaimReply.parse(await claim([keyspace.of(workspaceId).delivery(id)], [now])),
+    /**
+     * `taken`: another has claimed it, and it must not be sent again.
+     * @param claimer its own mark: the client may send a claim twice, and only one of them gets to see `claimed`
+     */
+    claim: async (workspaceId: WorkspaceId, id: DeliveryId, claimer: string) =>
+      ClaimReply.parse(await claim([keyspace.of(workspaceId).delivery(id)], [claimer])),
   };
 }
 export type TestEventStore = ReturnType<typeof createTestEventStore>;
@@ -121,11 +124,11 @@ return { 'created' }
 const CLAIM_TEST_EVENT_LUA = /* lua */ `#!lua flags=allow-oom
 -- Let exactly one worker send a test event. One that is claimed but never settled is lost: it is not sent again.
 -- KEYS[1] delivery (hash)
--- ARGV[1] now (ms)
+-- ARGV[1] the claimer, who finds his own claim when he asks again after a lost reply
 -- Returns 'claimed' | 'taken' | 'settled' | 'missing'.
 local status = redis.call('HGET', KEYS[1], 's')
 if not status then return 'missing' end
 if status ~= 'pending' then return 'settled' end
-if redis.call('HSETNX', KEYS[1], 'claim', ARGV[1]) == 0 then return 'taken' end
-return 'claimed'
+redis.call('HSETNX', KEYS[1], 'claim', ARGV[1])
+return redis.call('HGET', KEYS[1], 'claim') == ARGV[1] and 'claimed' or 'taken'
 `;
