@@ -1,4 +1,6 @@
 import { defineScript } from '@herald/store/redis/script';
+import { closeRedis, connectRedis, type ConnectionUse } from '@herald/store/redis/connect-redis';
+import { askRedis, startRedis, waitFor } from '@herald/test-kit';
 import { startStores, type Stores } from '../support/start-stores.ts';
 
 const ADD_LUA = `
@@ -38,4 +40,67 @@ test('a script may be defined while other commands of the client wait in a pipel
   const after = Promise.all([double(['early'], []), redis.get('early')]);
   expect(await before).toBe('OK');
   expect(await after).toEqual([2, '1']);
+});
+
+/** A Redis of its own, which a test may let refuse, and one connection to it. */
+async function startOwn(use: ConnectionUse) {
+  await using cleanUp = new AsyncDisposableStack();
+  const server = cleanUp.use(await startRedis());
+  const told: string[] = [];
+  const redis = await connectRedis({
+    target: { kind: 'single', url: server.url },
+    use,
+    name: 'test',
+    onError: ({ message }) => told.push(message),
+  });
+  cleanUp.defer(() => closeRedis(redis));
+  const stack = cleanUp.move();
+  return {
+    redis,
+    told,
+    ask: (command: string) => askRedis(server.port, command),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+test('in the background a script waits until Redis takes writes, which the listener hears, or the client is closed', async () => {
+  await using own = await startOwn('background');
+  const add = defineScript(own.redis, ADD_LUA);
+  await own.ask('CONFIG SET min-replicas-to-write 1');
+  const both = Promise.all([add(['sum'], [1]), add(['sum'], [1])]);
+  await waitFor('the scripts to be refused', () => own.told.length > 0);
+  await own.ask('CONFIG SET min-replicas-to-write 0');
+  expect([...(await both)].sort()).toEqual([1, 2]);
+  expect(own.told).toEqual(own.told.map(() => expect.stringMatching(/^NOREPLICAS/) as string));
+  await own.ask('CONFIG SET min-replicas-to-write 1');
+  const never = add(['sum'], [1]);
+  const refused = expect(never).rejects.toThrow(/Connection is closed|NOREPLICAS/);
+  const before = own.told.length;
+  await waitFor('it to be refused', () => own.told.length > before);
+  await closeRedis(own.redis);
+  await refused;
+});
+
+test.each([
+  { use: 'request', setting: 'min-replicas-to-write', answer: 'NOREPLICAS' },
+  { use: 'background', setting: 'maxmemory', answer: 'OOM' },
+] as const)('a script for $use fails at once when Redis says $answer', async ({ use, setting, answer }) => {
+  await using own = await startOwn(use);
+  const add = defineScript(own.redis, ADD_LUA);
+  await own.ask(`CONFIG SET ${setting} 1`);
+  await expect(add(['sum'], [1])).rejects.toThrow(answer);
+});
+
+test('in the background a script is sent again when the connection breaks behind the first reply of its pipeline', async () => {
+  await using own = await startOwn('background');
+  const add = defineScript(own.redis, ADD_LUA);
+  await add(['sum'], [1]);
+  const others = Promise.allSettled([own.redis.set('proof', '1'), own.redis.wait(1, 10_000)]);
+  const added = add(['sum'], [1]);
+  await waitFor('Redis to wait for replicas', async () =>
+    (await own.ask('INFO clients')).includes('blocked_clients:1'),
+  );
+  await own.ask('CLIENT KILL TYPE normal');
+  expect(await added).toBe(2);
+  await others;
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkerConfig } from '@herald/config/worker-config';
 import { createRetryPolicy } from '@herald/core';
-import { answerWithin } from '@herald/runtime/async';
+import { answerWithin, oneAtATime } from '@herald/runtime/async';
 import { everyBeat } from '@herald/runtime/beat';
 import type { Finding } from '@herald/runtime/finding';
 import { createResources, type RunningProcess } from '@herald/runtime/lifecycle';
@@ -247,10 +247,11 @@ const LEAVE_LIMIT_MS = 2_000;
 /** Shows the worker as alive until it is stopped. */
 export async function startPresence({ presence, logger, now, resources }: WorkerContext) {
   const workerId = randomUUID();
-  const show = () =>
+  const show = oneAtATime(() =>
     presence.show(workerId, now()).catch((error: unknown) => {
       logger.warn('worker.presence_failed', {}, error);
-    });
+    }),
+  );
   await show();
   const stop = everyBeat(PRESENCE_INTERVAL_MS, () => void show());
   resources.add('presence', async () => {

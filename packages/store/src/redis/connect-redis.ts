@@ -8,9 +8,9 @@ export type RedisClient = Redis | Cluster;
 
 /**
  * What a connection is for. `request`: a caller waits for the answer, so a command fails at once when Redis is away.
- * `background`: commands wait for Redis to come back, as BullMQ's workers require. `subscriptions`: as `request`, but
- * no command times out: the client subscribes again by itself after a reconnection, and nothing would handle a
- * time-out.
+ * `background`: commands wait for Redis to come back, as BullMQ's workers require, and scripts also for one that refuses
+ * for a while (`defineScript`). `subscriptions`: as `request`, but no command times out: the client subscribes again by
+ * itself after a reconnection, and nothing would handle a time-out.
  */
 export type ConnectionUse = 'request' | 'background' | 'subscriptions';
 
@@ -45,6 +45,8 @@ const REVIVE_AFTER_MS = 100;
 const SLOTS_EVERY_MS = 5_000;
 /** Clients that were closed on purpose. */
 const closed = new WeakSet<RedisClient>();
+/** Clients of the background, and what hears of their errors. */
+const background = new WeakMap<RedisClient, (error: Error) => void>();
 /** What connects a client again that has ended by itself. */
 const reviving = new WeakMap<RedisClient, NodeJS.Timeout>();
 /** Fails what waits for an answer from a client, and whatever is sent to it later. */
@@ -112,6 +114,7 @@ export async function connectRedis(deps: ConnectRedisDeps): Promise<RedisClient>
       onReconnect?.();
     });
     revive(redis);
+    if (use === 'background') background.set(redis, onError);
     if (target.kind === 'sentinel') followMaster(redis, target, name);
     isStarting = false;
     return redis;
@@ -205,6 +208,11 @@ function rememberCommands(redis: RedisClient): void {
     isClosed = true;
     for (const reject of waiting.values()) fail(reject);
   });
+}
+
+/** What hears of the errors of a client that waits for Redis; undefined for one that doesn't, or was closed. */
+export function findListener(redis: RedisClient): ((error: Error) => void) | undefined {
+  return closed.has(redis) ? undefined : background.get(redis);
 }
 
 /** The servers that hold the data: the masters of a cluster, or the one server. */

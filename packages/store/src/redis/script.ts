@@ -1,7 +1,8 @@
 import { Cluster } from 'ioredis';
 import { hash } from 'node:crypto';
-import { isRedisRefusal } from './refusal.ts';
-import type { RedisClient } from './connect-redis.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { findListener, type RedisClient } from './connect-redis.ts';
+import { isRedisRefusal, isRedisUnavailable, refusalOf } from './refusal.ts';
 
 export type ScriptArg = string | number;
 /**
@@ -36,11 +37,14 @@ function refuseWhileSlotMoves(lua: string): string {
  * Makes a Lua script callable. It sends the script's SHA-1, and the source once the server says that it doesn't know the
  * script: then nothing has run. The client could do that itself (`defineCommand`), but it copies all its scripts into
  * every pipeline that it begins, and in a quiet process nearly every command begins one.
+ *
+ * In the background it waits for Redis, as every command does: also while Redis refuses writes for a moment, as in a
+ * failover, and when the connection breaks behind the first replies of its pipeline. The script may then run twice.
  */
 export function defineScript(redis: RedisClient, source: string): Script {
   const lua = redis instanceof Cluster ? refuseWhileSlotMoves(source) : source;
   const sha = hash('sha1', lua, 'hex');
-  return async (keys, args) => {
+  const run = async (keys: readonly string[], args: readonly ScriptArg[]): Promise<unknown> => {
     try {
       return await redis.evalsha(sha, keys.length, ...keys, ...args);
     } catch (error) {
@@ -48,6 +52,37 @@ export function defineScript(redis: RedisClient, source: string): Script {
       return await redis.eval(lua, keys.length, ...keys, ...args);
     }
   };
+  return async (keys, args) => {
+    for (;;) {
+      try {
+        return await run(keys, args);
+      } catch (error) {
+        await waitOut(redis, error);
+      }
+    }
+  };
+}
+
+/** How long the scripts of a client wait after a refusal, in ms. */
+const REFUSED_MS = 500;
+
+/** By client, the pause that its refused scripts share. */
+const pauses = new WeakMap<RedisClient, Promise<void>>();
+
+/**
+ * Waits before a script is sent again. Throws the error where that is no use: somebody waits for the answer, the client
+ * was closed, or the fault doesn't pass. A full Redis stays full for long, and refuses only what may be refused.
+ */
+async function waitOut(redis: RedisClient, error: unknown): Promise<void> {
+  const tell = findListener(redis);
+  if (!tell || !isRedisUnavailable(error) || refusalOf(error) === 'full') throw error;
+  let pausing = pauses.get(redis);
+  if (!pausing) {
+    tell(error as Error);
+    pausing = pause(REFUSED_MS).finally(() => pauses.delete(redis));
+    pauses.set(redis, pausing);
+  }
+  await pausing;
 }
 
 /** An error reply to one command within a script, as the client throws error replies to commands. */
