@@ -78,8 +78,8 @@ test('while no resolver answers nothing is tried, and it goes on by itself', asy
   await expect(send(url)).rejects.toBe(sender.gate.failure());
   expect(events).toHaveLength(2);
   await startNameServer(dnsPort);
-  await waitFor('a delivery to get out', () => send(url).catch(() => undefined), {
-    until: (outcome) => outcome?.kind === 'responded',
+  await waitFor('a delivery to get out', () => send(url).catch(() => ({ kind: 'failed' as const })), {
+    until: (outcome) => outcome.kind === 'responded',
   });
   expect([sender.gate.isOpen(), sender.gate.failure(), events.includes('recovered')]).toEqual([true, undefined, true]);
 });

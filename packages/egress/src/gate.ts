@@ -114,7 +114,7 @@ export function createGate<Failure extends OwnFaultError>(deps: GateDeps<Failure
     /** Something got out. */
     worked,
     /** An answer came over a connection that was there before. That says nothing of what keeps every new one from being made. */
-    carried(): void {
+    carried: (): void => {
       if (!concernsAll()) worked();
     },
     /** @param destination what it may be about, if not about all */

@@ -126,7 +126,7 @@ const mayAct = (asked: Asked) => allowedTo(asked).some(({ acts }) => acts);
 
 /** In what an answer gives away more than the table says. */
 function judge(asked: Asked, { status, headers, text }: RawAnswer): string[] {
-  const { method, target, body } = asked.request;
+  const { method, target } = asked.request;
   const [allowed] = allowedTo(asked);
   if (status >= 500 && !(allowed && isDone(allowed, status))) return [`a ${status}`];
   if (pathIn(target).includes('//') && ![0, 400, 404].includes(status)) return ['a path with doubled slashes is there'];

@@ -731,7 +731,7 @@ test('two attempts that were decided on the same try count as one', async () => 
   expect((await engine.load(id)).delivery).toMatchObject({ tries: 1, nextAttemptAt: NOW + 5 });
 });
 
-test('a delivery whose record fails stays in work, so that its worker can put it back', async () => {
+test('a delivery whose record fails stays in work, so that its worker can put it back, and goes again unless it has ended', async () => {
   const receiver = await engine.register();
   const id = await engine.acceptOne(receiver, NOW);
   const [job] = await engine.worker.reserve(NOW);
@@ -759,6 +759,8 @@ test('a delivery whose record fails stays in work, so that its worker can put it
   expect(await engine.worker.putBack(job, NOW)).toBe(1);
   await engine.redis.del(engine.keys.transition(transitionId));
   await engine.redis.hset(engine.keys.transition(transitionId), body);
-  expect((await engine.worker.reserve(NOW)).map((each) => each.id)).toEqual([id]);
+  // The script had written that before it failed.
+  expect((await engine.load(id)).delivery.status).toBe('delivered');
+  expect(await engine.worker.reserve(NOW)).toEqual([]);
   expect(await findFaults({ redis: engine.redis, keys: engine.keys.queue })).toEqual([]);
 });

@@ -131,13 +131,13 @@ test.each<{ when: string; end: EndOptions | undefined }>([
 
 test('room that is kept for others goes to one job of each tenant that has none, however many groups the others have', async () => {
   await using set = await setUp();
-  const addTo = async (tenant: string, groups: number) =>
-    await set.queue.add(
-      ...Array.from({ length: groups * 3 }, (_, index) => {
-        const group = `${tenant}.${index % groups}`;
-        return { group, tenant, id: `${group}.${index}` };
-      }),
-    );
+  const addTo = async (tenant: string, groups: number) => {
+    const jobs = Array.from({ length: groups * 3 }, (_, index) => {
+      const group = `${tenant}.${index % groups}`;
+      return { group, tenant, id: `${group}.${index}` };
+    });
+    await set.queue.add(...jobs);
+  };
   await addTo('hanging', 60);
   const taken = await set.scripts.reserve({ rooms: [0, 0, 10] });
   expect(new Set(taken.map(({ tenant }) => tenant))).toEqual(new Set(['hanging']));

@@ -105,4 +105,5 @@ test('a worker on hold leaves to others what comes due, and has it at once when 
   backend.resume();
   void worker.resume();
   await waitFor('it to start what came meanwhile', () => two.startedAt.has('for-itself'), SOON_MS);
+  expect([...two.startedAt.keys()]).toEqual(['for-others', 'for-itself']);
 });

@@ -154,11 +154,11 @@ test('every error is the one Problem, and each response says which codes it may 
 });
 
 test('whatever changes something says that it may be 412, and nothing else does', () => {
-  const methods = Object.values(document.paths ?? {}).flatMap((item) => Object.entries(item));
-  for (const [method, { operationId, responses }] of methods as [
-    string,
-    { operationId: string; responses: object },
-  ][]) {
+  type Methods = Readonly<Record<string, { readonly operationId: string; readonly responses: object }>>;
+  const methods = Object.values(document.paths as Readonly<Record<string, Methods>>).flatMap((item) =>
+    Object.entries(item),
+  );
+  for (const [method, { operationId, responses }] of methods) {
     expect({ operationId, has412: '412' in responses }).toEqual({ operationId, has412: method !== 'get' });
   }
 });

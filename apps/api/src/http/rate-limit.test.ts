@@ -47,10 +47,13 @@ test('every list that a customer reads has its price, and so has a Task with all
   expect(ids).toEqual(expect.arrayContaining(['listDeliveries', 'listReceiverDeliveries']));
   const readPriced = () => Promise.reject(new Error('priced'));
   for (const { id, handle } of READ) {
-    const deps = new Proxy({ readPriced }, { get: (target, name) => Reflect.get(target, name) ?? ANYTHING });
+    const deps = new Proxy(
+      { readPriced },
+      { get: (target, name) => (name === 'readPriced' ? target.readPriced : ANYTHING) },
+    );
     const req = { params: { id: 'x' }, headers: {} } as unknown as Request;
     stateOf(req).caller = { workspaceId: 'ws_1', scopes: [], by: 'key_1' };
-    const handled = Promise.resolve().then(() => handle(deps as never, req as never, ANYTHING as never, {} as never));
+    const handled = Promise.resolve().then(() => handle(deps as never, req as never, ANYTHING as never, {}));
     await expect(handled.then(() => id)).rejects.toThrow('priced');
   }
 });
