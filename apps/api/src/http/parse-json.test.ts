@@ -50,7 +50,8 @@ test.each([
 test('a body that is nested very deep is refused before it is parsed, and a clear sentence says so', () => {
   const [, , parse] = parseJson(4 << 20, 'transitions');
   const read = (levels: number): unknown => {
-    const req = { body: Buffer.from(`{"transitions":${'['.repeat(levels)}${']'.repeat(levels)}}`) } as Request;
+    const body = Buffer.from(`{"transitions":${'['.repeat(levels)}${']'.repeat(levels)}}`);
+    const req = { body, is: () => 'json', get: () => undefined } as unknown as Request;
     parse?.(req, {} as Response, () => undefined);
     return req.body;
   };
