@@ -46,6 +46,8 @@ const text = (minLength: number, maxLength: number) =>
     .filter((given) => given.length >= minLength && !given.includes(CANARY));
 const asItLeaves = (given: string | undefined) => given?.toWellFormed().replaceAll('\0', '\ufffd');
 const givenId = fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/);
+/** A path keeps it. */
+const resolvableId = givenId.filter((id) => !/^\.{1,2}$/.test(id));
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 /** Without the keys whose value is undefined: JSON has none. */
 const fromJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -54,7 +56,7 @@ const outcome = withInternals(
   fc.record({ summary: text(0, 60), progress: optional(fc.double({ min: 0, max: 1, noNaN: true })) }),
 );
 const approvalRequest = withInternals(
-  fc.record({ id: givenId, title: text(1, 40), description: optional(text(0, 40)) }),
+  fc.record({ id: resolvableId, title: text(1, 40), description: optional(text(0, 40)) }),
 );
 const decisionItem = withInternals(fc.record({ id: givenId, label: text(1, 40), description: optional(text(0, 40)) }));
 

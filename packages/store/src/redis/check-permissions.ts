@@ -109,9 +109,9 @@ function list(names: ReadonlySet<string>): string {
 const KEYED = [
   'BITFIELD <key> INCRBY u8 0 1, BZPOPMIN <key> 1, DEL <key>, EXISTS <key>, GET <key>, GETRANGE <key> 0 1, HDEL <key> f, HEXISTS <key> f, HGET <key> f',
   'HGETALL <key>, HINCRBY <key> f 1, HKEYS <key>, INCRBY <key> 1, HLEN <key>, HMGET <key> f, HSET <key> f v, HSTRLEN <key> f, HSETNX <key> f v',
-  'LINDEX <key> 0, LLEN <key>, LPOS <key> v, LRANGE <key> 0 1, LSET <key> 0 v, LTRIM <key> 0 1, PERSIST <key>',
+  'LINDEX <key> 0, LLEN <key>, LPOS <key> v, LRANGE <key> 0 1, LSET <key> 0 v, LPOP <key>, PERSIST <key>',
   'PEXPIRE <key> 1, PEXPIREAT <key> 1, PEXPIRETIME <key>, PTTL <key>, RENAME <key> <key>',
-  'RPUSH <key> v, SET <key> v, SETRANGE <key> 0 v, UNLINK <key>, ZADD <key> 1 v, ZCARD <key>, ZCOUNT <key> 0 1, ZINCRBY <key> 1 v, ZMSCORE <key> v, ZPOPMIN <key>',
+  'RPUSH <key> v, SET <key> v, SETRANGE <key> 0 v, UNLINK <key>, ZADD <key> 1 v, ZCARD <key>, ZCOUNT <key> 0 1, ZINCRBY <key> 1 v, ZLEXCOUNT <key> - +, ZMSCORE <key> v, ZPOPMIN <key>',
   'ZRANGE <key> 0 1, ZRANGEBYSCORE <key> 0 1, ZREM <key> v, ZREMRANGEBYRANK <key> 0 1, ZREMRANGEBYSCORE <key> 0 1',
   'XADD <key> * f v, XDEL <key> 1, XINFO STREAM <key>, XLEN <key>, XRANGE <key> - +, XREVRANGE <key> + -, ZSCAN <key> 0, ZSCORE <key> v',
 ].flatMap((line) => line.split(', '));
