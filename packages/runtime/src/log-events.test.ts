@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const REPOSITORY = join(import.meta.dirname, '../../..');
-const CALL = /\b\w*[lL]ogger(?:\(\))?\??(?:\.(error|warn|info|debug)|\[[^\]]+\])\(\s*([^,)]*)/g;
+/** A logger's own methods, and `logChange`, which takes the level first. */
+const CALL = /\b(?:\w*[lL]ogger(?:\(\))?\??(?:\.(error|warn|info|debug)|\[[^\]]+\])\(|logChange\('(\w+)',)\s*([^,)]*)/g;
 const EVENT = /'([a-z_]+\.[a-z_]+)'/g;
 
 type Levels = Map<string, Set<string>>;
@@ -22,8 +23,8 @@ function findInSources(): Levels {
   ].map((folder) => join(REPOSITORY, folder))) {
     for (const path of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
       if (!/(^|\/)src\/.*\.ts$/.test(path) || path.endsWith('.test.ts') || path.includes('node_modules')) continue;
-      for (const [, level, first = ''] of readFileSync(join(root, path), 'utf8').matchAll(CALL)) {
-        for (const [, event = ''] of first.matchAll(EVENT)) note(found, event, level);
+      for (const [, own, given, first = ''] of readFileSync(join(root, path), 'utf8').matchAll(CALL)) {
+        for (const [, event = ''] of first.matchAll(EVENT)) note(found, event, own ?? given);
       }
     }
   }

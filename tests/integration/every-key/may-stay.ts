@@ -72,7 +72,11 @@ export const MAY_STAY: Readonly<Partial<Record<Kind, Bound>>> = {
   apiKey: { why: 'a key without an end stays until it is revoked', keys: ({ apiKeys }) => apiKeys, members: () => 10 },
   apiKeyIndex: { why: 'one field for each key', members: ({ apiKeys }) => apiKeys },
   apiKeysOfWorkspaces: { why: 'one entry for each key', members: ({ apiKeys }) => apiKeys },
-  boundWorkspaces: { why: 'a binding stays until the platform ends it', members: () => BINDING_LIMIT },
+  boundWorkspaces: {
+    why: 'a binding stays until the platform ends it',
+    keys: ({ workspaces }) => workspaces,
+    members: () => BINDING_LIMIT,
+  },
   shards: { why: 'what the data is', members: () => 7 },
   audit: { why: 'the newest entries', members: () => AUDIT_LENGTH },
   auditOwners: { why: 'the owners of these entries', members: () => AUDIT_LENGTH },
