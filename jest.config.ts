@@ -1,27 +1,15 @@
 import type { Config } from 'jest';
 import { availableParallelism } from 'node:os';
 
+/** Each file's tests run in the process itself, with Node's own modules: `tests/runner/run-file.ts`. */
 const shared = {
-  testEnvironment: 'node',
-  setupFiles: ['<rootDir>/tests/support/suppressed-error.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
-  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
-  // What customers install has no condition for its source.
-  moduleNameMapper: { '^@herald/receiver$': '<rootDir>/packages/receiver/src/index.ts' },
-  transform: {
-    '\\.ts$': [
-      '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' }, sourceMaps: 'inline' },
-    ],
-  },
+  testRunner: '<rootDir>/tests/runner/run-file.ts',
+  testEnvironment: '<rootDir>/tests/runner/bare-environment.ts',
+  transform: {},
 } satisfies Config;
 
 /** Tests of the built processes. */
-const onProcesses = {
-  ...shared,
-  globalSetup: '<rootDir>/tests/made-once.js',
-  testEnvironment: '<rootDir>/tests/support/process-environment.ts',
-} satisfies Config;
+const onProcesses = { ...shared, globalSetup: '<rootDir>/tests/made-once.js' } satisfies Config;
 
 /** What is too long for a commit. */
 const soak = { ...onProcesses, displayName: 'soak', testMatch: ['<rootDir>/tests/soak/**/*.test.ts'] } satisfies Config;

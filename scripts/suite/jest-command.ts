@@ -1,6 +1,6 @@
 /** What Node is called with to run jest, before jest's own arguments. As in `npm run jest`. */
 export const JEST: readonly string[] = [
-  '--experimental-vm-modules',
+  '--conditions=source',
   '--disable-warning=ExperimentalWarning',
   'node_modules/jest/bin/jest.js',
 ];

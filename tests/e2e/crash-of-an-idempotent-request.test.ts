@@ -6,7 +6,7 @@ import { startRedisGate } from '../support/redis-gate.ts';
 import { startHerald, type Herald } from '../support/start-herald.ts';
 import type { CreatedTask, RegisteredReceiver, WorkspaceClient } from '../support/workspace-client.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 const RECEIVERS = '/api/public/webhooks';
 const URL = 'https://hooks.example.com/in';

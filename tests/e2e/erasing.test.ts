@@ -5,7 +5,7 @@ import { dumpRedis, toText } from '../support/redis-dump.ts';
 import { actionRequired, checkpoint, DONE, START } from '../support/reports.ts';
 import { startHerald, type Herald } from '../support/start-herald.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 let herald: Herald;
 beforeAll(async () => {

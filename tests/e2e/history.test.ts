@@ -8,7 +8,7 @@ import type { HeraldProcess } from '../support/start-herald-process.ts';
 import { shardKeys } from '../support/delivery-state.ts';
 import { startHerald, type Herald } from '../support/start-herald.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 let postgres: RunningPostgres;
 let pool: HistoryPool;

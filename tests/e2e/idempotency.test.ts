@@ -10,7 +10,7 @@ import { actionRequired, checkpoint, START } from '../support/reports.ts';
 import { startHerald, type Herald } from '../support/start-herald.ts';
 import type { CreatedTask, RegisteredReceiver, WorkspaceClient } from '../support/workspace-client.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 const RECEIVERS = '/api/public/webhooks';
 const URL = 'https://hooks.example.com/in';

@@ -6,7 +6,7 @@ import { startHerald } from '../support/start-herald.ts';
 import { readWebhook } from '../support/webhooks.ts';
 import { whoSigned } from '../support/who-signed.ts';
 
-import.meta.jest.setTimeout(90_000);
+jest.setTimeout(90_000);
 
 const SECRET = newSigningSecret();
 /** In the arguments of the script that records an attempt which may make a notice, and in no other command. */

@@ -6,7 +6,7 @@ import { startFakeServer } from '../support/start-fake-server.ts';
 import { entryPoint, type Env, type Role } from '../support/start-herald-process.ts';
 import { startTopology, type Topology } from '../support/start-topology.ts';
 
-import.meta.jest.setTimeout(90_000);
+jest.setTimeout(90_000);
 
 const ROLES = ['api', 'worker'] as const;
 const METRICS_TOKEN = 'a-token-of-the-metrics-1';

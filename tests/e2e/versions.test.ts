@@ -10,7 +10,7 @@ import { startHerald, type Herald } from '../support/start-herald.ts';
 import { listKeys } from '../support/start-topology.ts';
 import { webhooksAt } from '../support/webhooks.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 /** All processes of the release before are stopped, and those of this one started: the first takes the data over. */
 let previous: PreviousRelease;

@@ -7,8 +7,6 @@ import { takeUpgradeLease } from '@herald/store/data/take-over-data';
 import { waitFor } from '@herald/test-kit';
 import { startPresence } from '../../apps/worker/src/worker.ts';
 
-const { jest } = import.meta;
-
 /** How long is waited for what an interval does, in ms. */
 const DEADLINE_MS = 3_000;
 const ignore = () => undefined;

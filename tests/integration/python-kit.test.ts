@@ -1,7 +1,7 @@
 import { findExecutable, findPostgres, startPostgres, startProcess, startRedis } from '@herald/test-kit';
 import { join } from 'node:path';
 
-import.meta.jest.setTimeout(300_000);
+jest.setTimeout(300_000);
 
 const KIT = join(import.meta.dirname, '../../packages/receiver-python');
 const python = findExecutable('python3');

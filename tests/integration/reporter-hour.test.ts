@@ -1,7 +1,7 @@
 import { createExecutorClient, createReporter, type Transition } from '@herald/client';
 import { sized } from '../support/sized.ts';
 
-const { advanceTimersByTimeAsync, useFakeTimers, useRealTimers } = import.meta.jest;
+const { advanceTimersByTimeAsync, useFakeTimers, useRealTimers } = jest;
 
 const SECOND = 1_000;
 /** An hour in `npm run test:soak`. The clock is a false one, and runs as fast as there is work. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { installClient, readExamples, type Project } from '../e2e/client/install-client.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 const TYPESCRIPT = join(import.meta.dirname, '../../node_modules/typescript-4.9/bin/tsc');
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { document, resolve, type OperationObject, type Reference } from '../support/openapi-document.ts';
 
-import.meta.jest.setTimeout(900_000);
+jest.setTimeout(900_000);
 
 const ROOT = join(import.meta.dirname, '../..');
 const READERS = join(ROOT, 'tests/fixtures/readers');

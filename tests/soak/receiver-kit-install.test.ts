@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { compile, installKit, type CustomerFolder } from '../e2e/receiver-kit/install-kit.ts';
 import { findNode20 } from '../e2e/receiver-kit/node-20.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 const node20 = findNode20();
 const node = node20 ?? process.execPath;

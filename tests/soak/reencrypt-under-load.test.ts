@@ -18,7 +18,7 @@ import { buildReceiver, buildTask, newWorkspaceId } from '../support/start-store
 import { whoSigned } from '../support/who-signed.ts';
 import { expectNoInternalErrors, expectNothingLeft } from '../e2e/fleet/fleet.ts';
 
-import.meta.jest.setTimeout(240_000);
+jest.setTimeout(240_000);
 
 const [A, B] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
 const cipherOf = (key: string) => createSecretCipher([Buffer.from(key, 'base64')]);

@@ -2,9 +2,6 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { appendFileSync } from 'node:fs';
 
-/** What of a value breaks a schema of a document. */
-export type Schemas = ReturnType<typeof createSchemas>;
-
 /** The schemas of an OpenAPI document. Each is compiled when it is first needed, which takes most of the time. */
 export function createSchemas(document: object) {
   // The document as a whole is no schema: to hold it against the meta-schema would prove nothing, and takes 40 ms.

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Schemas } from './create-schemas.ts';
+import { createSchemas } from './create-schemas.ts';
 
 export interface Reference {
   $ref: string;
@@ -54,10 +54,7 @@ async function readDocument(): Promise<string> {
   return JSON.stringify(createOpenApiDocument());
 }
 
-/** Of the whole process where a test environment has them, else of this module. */
-const schemas =
-  (globalThis as { heraldSchemas?: Schemas }).heraldSchemas ??
-  (await import('./create-schemas.ts')).createSchemas(document);
+const schemas = createSchemas(document);
 
 /** `path` from keys, as a JSON pointer. */
 export function pointerTo(...keys: readonly string[]): string {

@@ -263,8 +263,6 @@ test('a body of any depth has a fingerprint', () => {
 
 const LEASE_MS = 60_000;
 describe('the refresher', () => {
-  const { jest } = import.meta;
-
   beforeEach(() => {
     jest.useFakeTimers();
   });

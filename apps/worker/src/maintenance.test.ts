@@ -3,8 +3,6 @@ import { createLogger, type Logger } from '@herald/runtime/log';
 import { waitFor } from '@herald/test-kit';
 import { feedReplays, runPurges, startMaintenance } from './maintenance.ts';
 
-const { jest } = import.meta;
-
 const NOW = 1_000_000;
 const silent: Logger = {
   ...createLogger({ level: 'error', process: 'test', readable: false }),

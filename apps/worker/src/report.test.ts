@@ -169,11 +169,11 @@ test('a line has every id and the host, and nothing of the path', () => {
 });
 
 test('an endpoint that refuses all that waits for it gets a few lines at level info, and every attempt is counted', () => {
-  import.meta.jest.useFakeTimers();
+  jest.useFakeTimers();
   const { attempt, lines, counts, fields } = prepare();
   for (let each = 0; each < 1_000; each++) attempt(500, { status: 'pending' });
-  import.meta.jest.advanceTimersByTime(10_000);
-  import.meta.jest.useRealTimers();
+  jest.advanceTimersByTime(10_000);
+  jest.useRealTimers();
   expect(lines.filter((line) => line === 'info delivery.attempted')).toHaveLength(20);
   expect(lines.at(-1)).toBe('info endpoint.failures_not_logged');
   expect(fields.at(-1)).toMatchObject({ workspaceId: 'ws_1', group: 'wh_x', lines: 980 });
@@ -181,7 +181,7 @@ test('an endpoint that refuses all that waits for it gets a few lines at level i
 });
 
 test('the callbacks of a workspace bury nothing of what is written about another', () => {
-  import.meta.jest.useFakeTimers();
+  jest.useFakeTimers();
   const { attempt, lines, fields } = prepare();
   const reply = { status: 'pending', disabled: 'gone', breaker: 'opened' } as const;
   for (let each = 0; each < 12_000; each++)
@@ -195,8 +195,8 @@ test('the callbacks of a workspace bury nothing of what is written about another
     'warn endpoint.disabled',
     'warn endpoint.breaker_opened',
   ]);
-  import.meta.jest.advanceTimersByTime(10_000);
-  import.meta.jest.useRealTimers();
+  jest.advanceTimersByTime(10_000);
+  jest.useRealTimers();
   expect(fields.at(-1)).toMatchObject({ workspaceId: 'ws_1', group: undefined });
 });
 
@@ -240,11 +240,11 @@ test('a notice is a line and counts as a delivery, of its own event', () => {
 });
 
 test('notices that wait for NOTICE_URL are one warning a minute', () => {
-  import.meta.jest.useFakeTimers();
+  jest.useFakeTimers();
   const { report, lines } = prepare();
   for (let each = 0; each < 10; each++) report.noticeLeft('dlv_1');
-  import.meta.jest.advanceTimersByTime(60_000);
+  jest.advanceTimersByTime(60_000);
   report.noticeLeft('dlv_1');
-  import.meta.jest.useRealTimers();
+  jest.useRealTimers();
   expect(lines).toEqual(['warn notice.not_configured', 'warn notice.not_configured']);
 });

@@ -121,7 +121,6 @@ test('a route leads somewhere when one leads into an opened range', async () => 
 });
 
 describe('a look at what failed', () => {
-  const { jest } = import.meta;
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 

@@ -146,7 +146,7 @@ describe('a look-up', () => {
   });
 
   test('of which one family is silent and the other refused fails after a bounded time', async () => {
-    const { useFakeTimers, advanceTimersByTimeAsync, useRealTimers } = import.meta.jest;
+    const { useFakeTimers, advanceTimersByTimeAsync, useRealTimers } = jest;
     useFakeTimers();
     try {
       const { opened, dialling } = startDialling(parts([V4], NEVER), { [V4]: withCode('ECONNREFUSED') });

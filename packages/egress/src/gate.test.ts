@@ -2,7 +2,6 @@ import { ProxyFailedError, type ProxyFailure } from './egress-errors.ts';
 import { createGate } from './gate.ts';
 import { proxyGateRules } from './create-proxy.ts';
 
-const { jest } = import.meta;
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 

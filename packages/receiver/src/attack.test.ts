@@ -18,11 +18,11 @@ let printed: unknown[] = [];
 beforeEach(() => {
   printed = [];
   for (const name of ['error', 'warn'] as const) {
-    import.meta.jest.spyOn(console, name).mockImplementation((...parts) => void printed.push(...parts));
+    jest.spyOn(console, name).mockImplementation((...parts) => void printed.push(...parts));
   }
 });
 afterEach(async () => {
-  import.meta.jest.restoreAllMocks();
+  jest.restoreAllMocks();
   await new Promise(setImmediate); // a rejection that nobody handles fails the test that it belongs to
 });
 

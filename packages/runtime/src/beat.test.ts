@@ -1,7 +1,5 @@
 import { atBeat, BEAT_MS, everyBeat } from './beat.ts';
 
-const { jest } = import.meta;
-
 beforeEach(() => {
   jest.useFakeTimers();
 });

@@ -1,13 +1,13 @@
 import { createLogLimit } from './log.ts';
 
 function prepare() {
-  import.meta.jest.useFakeTimers();
+  jest.useFakeTimers();
   const suppressed: [string | undefined, number][] = [];
   const { admits, close } = createLogLimit(2, 10_000, ({ subject, lines }) => suppressed.push([subject, lines]));
   return { admits, close, suppressed };
 }
 afterEach(() => {
-  import.meta.jest.useRealTimers();
+  jest.useRealTimers();
 });
 
 test('lets so many lines about one thing through, and tells how many more there were', () => {
@@ -19,16 +19,16 @@ test('lets so many lines about one thing through, and tells how many more there 
     false,
     true,
   ]);
-  import.meta.jest.advanceTimersByTime(10_000);
+  jest.advanceTimersByTime(10_000);
   expect(suppressed).toEqual([['wh_1', 2]]);
 });
 
 test('lets lines through again when the window has ended', () => {
   const { admits, suppressed } = prepare();
   for (let line = 0; line < 3; line++) admits('wh_1');
-  import.meta.jest.advanceTimersByTime(10_000);
+  jest.advanceTimersByTime(10_000);
   expect(admits('wh_1')).toBe(true);
-  import.meta.jest.advanceTimersByTime(10_000);
+  jest.advanceTimersByTime(10_000);
   expect(suppressed).toEqual([['wh_1', 1]]);
 });
 
@@ -38,7 +38,7 @@ test('an owner with very many subjects has five times as many lines, and nobody 
   expect(written.filter(Boolean)).toHaveLength(10);
   expect(admits('cb_0', 'ws_1')).toBe(false);
   expect(admits('wh_1', 'ws_2')).toBe(true);
-  import.meta.jest.advanceTimersByTime(10_000);
+  jest.advanceTimersByTime(10_000);
   expect(suppressed).toEqual([
     ['cb_0', 1],
     [undefined, 19_990],
@@ -50,5 +50,5 @@ test('tells in the end how many lines there were until then, and waits for nothi
   for (const subject of ['wh_1', 'wh_1', 'wh_1', 'wh_2']) admits(subject);
   close();
   expect(suppressed).toEqual([['wh_1', 1]]);
-  expect(import.meta.jest.getTimerCount()).toBe(0);
+  expect(jest.getTimerCount()).toBe(0);
 });

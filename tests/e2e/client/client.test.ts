@@ -5,7 +5,7 @@ import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { installClient, readExamples, type Project } from './install-client.ts';
 import { startFlappingFront } from './start-flapping-front.ts';
 
-import.meta.jest.setTimeout(600_000);
+jest.setTimeout(600_000);
 
 let herald: Herald;
 let project: Project;

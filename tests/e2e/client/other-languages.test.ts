@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
-import.meta.jest.setTimeout(300_000);
+jest.setTimeout(300_000);
 
 const DOCUMENT = new URL('../../../docs/other-languages.md', import.meta.url);
 

@@ -7,7 +7,7 @@ import { sized } from '../../support/sized.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { startFlappingFront } from './start-flapping-front.ts';
 
-import.meta.jest.setTimeout(900_000);
+jest.setTimeout(900_000);
 
 const DOCUMENT = new URL('../../../docs/other-languages.md', import.meta.url);
 const PLATFORM = new URL('../../fixtures/platform.py', import.meta.url);

@@ -11,7 +11,7 @@ import { sized } from '../../support/sized.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { emitMany } from '../fleet/fleet.ts';
 
-import.meta.jest.setTimeout(90_000);
+jest.setTimeout(90_000);
 
 const DIALOGS = ['Send test event', 'Replay', 'Rotate secret', 'Edit', 'Disable', 'Remove'];
 /** Those that have a part which is closed at first. */

@@ -8,7 +8,7 @@ import { describeWithBrowser } from '../../support/describe-with-browser.ts';
 import { startBrowser } from '../../support/start-browser.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 /** A page of another origin, which shows the address behind its `?` in a frame. */
 async function startEmbedder() {

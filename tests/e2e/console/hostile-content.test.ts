@@ -8,7 +8,7 @@ import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 import { HOSTILE_BYTES, HOSTILE_PAYLOADS } from './hostile-payloads.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 const ALL: readonly (string | Buffer)[] = [...HOSTILE_PAYLOADS, ...HOSTILE_BYTES];
 const SUMMARY_CHARACTERS = 900;

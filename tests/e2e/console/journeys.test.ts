@@ -11,7 +11,7 @@ import { checkpoint, START } from '../../support/reports.ts';
 import { emitMany } from '../fleet/fleet.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 
-import.meta.jest.setTimeout(90_000);
+jest.setTimeout(90_000);
 
 const FINDER = 'Find by id, host, description, event, error or status';
 /** A phone is touched, and a keyboard stands before a wide screen. */

@@ -11,7 +11,7 @@ import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 import { emitMany } from '../fleet/fleet.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 /** Both ways; in `npm test` by keyboard. */
 const WAYS = sized<readonly { way: Way }[]>([{ way: 'keyboard' }], [{ way: 'pointer' }, { way: 'keyboard' }]);

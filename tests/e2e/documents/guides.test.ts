@@ -11,7 +11,7 @@ import {
 import { followGuide, isPrinted } from './follow-guide.ts';
 import { startShell } from './start-shell.ts';
 
-import.meta.jest.setTimeout(180_000);
+jest.setTimeout(180_000);
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PORTS_OF_PAGES = ['8080', '8081', '8082', '3000', '3001', '3443', '3444', '6390'];

@@ -3,7 +3,7 @@ import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { watchDials } from '../../support/dials.ts';
 import { startHerald } from '../../support/start-herald.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 test('no proxy that the environment names is used, and verification stays on', async () => {
   await using dials = await watchDials();

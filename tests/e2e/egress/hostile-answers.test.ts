@@ -6,7 +6,7 @@ import { dumpRedis, toText } from '../../support/redis-dump.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { startRawServer } from '../../support/start-raw-server.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 const CANARY = 'canary-7c1f';
 const MARKS = '\u001b]0;\u0007\u0000\u009b\u202e\u2066\u200b\u00ad\ufeff\u2028';

@@ -12,7 +12,7 @@ import {
   PUBLIC_DESTINATIONS,
 } from './hostile-destinations.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 let names: NameServer;
 let dials: Dials;

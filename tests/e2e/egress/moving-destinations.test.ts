@@ -4,7 +4,7 @@ import { watchDials, type Dials } from '../../support/dials.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { startNameServer, type NameServer } from '../../support/start-name-server.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 const NAME = 'moving.example.com';
 

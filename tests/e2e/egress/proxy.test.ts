@@ -9,7 +9,7 @@ import { startNameServer, type NameServer } from '../../support/start-name-serve
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 import { HOSTILE_ANSWERS, HOSTILE_NAMES, HOSTILE_URLS } from './hostile-destinations.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 const ADDRESS = '93.184.215.14';
 const HOOKS = 'hooks.example.com';

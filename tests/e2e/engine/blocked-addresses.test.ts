@@ -3,7 +3,7 @@ import { startHerald } from '../../support/start-herald.ts';
 import { startNameServer } from '../../support/start-name-server.ts';
 import { startRawServer } from '../../support/start-raw-server.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 test('a blocked address spends a try of the schedule, and a name that moves to an allowed one is delivered to', async () => {
   await using names = await startNameServer();

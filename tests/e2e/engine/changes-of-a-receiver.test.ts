@@ -6,7 +6,7 @@ import { isQueued } from '../../support/queue-state.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 let herald: Herald;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { problemOf } from '../../support/problems.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 /** Failures in a row below which no endpoint is disabled, however long it fails. */
 const FAILURES = 10;

@@ -8,7 +8,7 @@ import { runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 let herald: Herald;
 beforeAll(async () => {

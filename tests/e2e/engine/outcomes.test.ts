@@ -6,7 +6,7 @@ import { deliverToPlanted } from '../../support/plant-callback.ts';
 import { startNameServer, type NameServer } from '../../support/start-name-server.ts';
 import { startRawServer } from '../../support/start-raw-server.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 const DEADLINE_MS = 3_000;
 const KIB = 1_024;

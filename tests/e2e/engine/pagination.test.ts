@@ -2,7 +2,7 @@ import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { checkpoint, START } from '../../support/reports.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
-import.meta.jest.setTimeout(180_000);
+jest.setTimeout(180_000);
 
 const DELIVERIES = 10_000;
 const ARRIVING = 1_000;

@@ -6,7 +6,7 @@ import { startRedisGate } from '../../support/redis-gate.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 async function startWorkspace(herald: Herald, receiver: Pick<Receiver, 'url'>) {
   const workspace = await herald.createWorkspace();

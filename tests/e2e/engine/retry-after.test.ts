@@ -3,7 +3,7 @@ import { createDeliveryClient, type DeliveryView } from '../../support/delivery-
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 let herald: Herald;
 beforeAll(async () => {

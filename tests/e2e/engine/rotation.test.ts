@@ -8,7 +8,7 @@ import { bodyOf } from '../../support/http-request.ts';
 import { problemOf } from '../../support/problems.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 interface Rotated {
   secret: string;

@@ -2,7 +2,7 @@ import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { startHerald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 /** What a wait of the schedule is at least, and the smallest that jitter makes of it. */
 const JITTER = 0.2;

@@ -3,7 +3,7 @@ import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { startHerald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 test('SIGTERM lets a send in flight finish, records it, and exits with 0', async () => {
   await using herald = await startHerald({ env: { RETRY_SCHEDULE: '10m', DELIVERY_TIMEOUT: '10s' } });

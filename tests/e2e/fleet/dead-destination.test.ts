@@ -7,7 +7,7 @@ import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { webhooksAt } from '../../support/webhooks.ts';
 import { createMood, emitMany, expectNoInternalErrors, expectNothingLeft, latenessAt } from './fleet.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 const TIMEOUT_MS = 8_000;
 const PER_TASK = sized(10, 20);

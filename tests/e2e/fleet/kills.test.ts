@@ -5,7 +5,7 @@ import { sized } from '../../support/sized.ts';
 import { startHerald } from '../../support/start-herald.ts';
 import { createHold, createMood, emitMany, expectNothingLeft } from './fleet.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 const LEASE_MS = 20_000;
 /** What a killed worker had is in work elsewhere after so long: its leases end, and the next round of recovery finds them. */

@@ -4,7 +4,7 @@ import { sized } from '../../support/sized.ts';
 import { startHerald } from '../../support/start-herald.ts';
 import { createHold, emitMany, expectNothingLeft } from './fleet.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 const LIMIT = 6;
 const ANSWER_MS = 50;

@@ -7,7 +7,7 @@ import type { WebhookBody } from '../../support/webhooks.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 import { createHold, expectNothingLeft, expectNoInternalErrors, type Hold } from './fleet.ts';
 
-import.meta.jest.setTimeout(sized(90_000, 400_000));
+jest.setTimeout(sized(90_000, 400_000));
 
 const SIZE = sized({ tasks: 15, events: 8, kills: 2 }, { tasks: 200, events: 20, kills: 8 });
 /** What a killed worker had is in work elsewhere within 25 s. */

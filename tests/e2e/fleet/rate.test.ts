@@ -4,7 +4,7 @@ import { sized } from '../../support/sized.ts';
 import { startHerald } from '../../support/start-herald.ts';
 import { emitMany, expectNoInternalErrors, expectNothingLeft } from './fleet.ts';
 
-import.meta.jest.setTimeout(180_000);
+jest.setTimeout(180_000);
 
 const PER_SECOND = 10;
 const WATCHED_S = sized(8, 60);

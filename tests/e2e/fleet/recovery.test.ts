@@ -6,7 +6,7 @@ import { sized } from '../../support/sized.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { createMood, emitMany, expectNoInternalErrors, expectNothingLeft } from './fleet.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 const ENV = { DELIVERY_TIMEOUT: '15s', RETRY_SCHEDULE: '1h' };
 

@@ -6,7 +6,7 @@ import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 import { createHold, createMood, emitMany, expectNoInternalErrors, expectNothingLeft } from './fleet.ts';
 
-import.meta.jest.setTimeout(180_000);
+jest.setTimeout(180_000);
 
 const CONCURRENCY = 20;
 const ENV = {

@@ -25,7 +25,7 @@ const FAILURES_SHOWN = 10;
 /** What may be resident at the end beyond the most that was in the second quarter. */
 const GROWTH_SHARE = 0.3;
 
-import.meta.jest.setTimeout(120_000 + REQUESTS * 20);
+jest.setTimeout(120_000 + REQUESTS * 20);
 
 const ID = /"((?:task_|wh_)[0-9a-z]{26}|dlv_[a-z2-7]{32}|rpl_[0-9a-f]{24})"/g;
 

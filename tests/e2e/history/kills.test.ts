@@ -6,7 +6,7 @@ import { sized } from '../../support/sized.ts';
 import type { StopAt } from '../../support/start-gate.ts';
 import { startScene, type Scene } from './start-scene.ts';
 
-import.meta.jest.setTimeout(90_000);
+jest.setTimeout(90_000);
 
 const TASKS = 2;
 const COUNT = 2 * TASKS;

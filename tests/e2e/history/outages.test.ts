@@ -8,7 +8,7 @@ import { latenessAt } from '../fleet/fleet.ts';
 import { canMount, mountSmallDisk, pretendSmallDisk } from './small-disk.ts';
 import { startScene, type Scene } from './start-scene.ts';
 
-import.meta.jest.setTimeout(90_000);
+jest.setTimeout(90_000);
 
 const TASKS = 10;
 const COUNT = 2 * TASKS;

@@ -3,7 +3,7 @@ import { sendRequest } from '../../support/http-request.ts';
 import { DONE, START } from '../../support/reports.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 type Line = Readonly<Record<string, unknown>> & { readonly message: string };
 

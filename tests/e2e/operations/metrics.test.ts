@@ -7,7 +7,7 @@ import { actionRequired, checkpoint, DONE, START } from '../../support/reports.t
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { startNameServer } from '../../support/start-name-server.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 const SIGNED_IN = basic(OPERATOR_ENV.OPERATOR_USER, OPERATOR_ENV.OPERATOR_PASSWORD);
 const TASKS = 3;

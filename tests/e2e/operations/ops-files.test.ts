@@ -4,7 +4,7 @@ import { scrape } from '../../support/metrics.ts';
 import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { startHerald } from '../../support/start-herald.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 const REPOSITORY = new URL('../../../', import.meta.url);
 const read = (path: string) => readFile(new URL(path, REPOSITORY), 'utf8');

@@ -9,7 +9,7 @@ import { runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 const ENV = { ...OPERATOR_ENV, RETRY_SCHEDULE: '10m' };
 const REASON = 'Its host asked us to stop.';

@@ -6,7 +6,7 @@ import { runCli } from '../../support/run-cli.ts';
 import type { Env } from '../../support/start-herald-process.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 
-import.meta.jest.setTimeout(90_000);
+jest.setTimeout(90_000);
 
 const CREDENTIALS = basic(OPERATOR_ENV.OPERATOR_USER, OPERATOR_ENV.OPERATOR_PASSWORD);
 const GOOD: Env = {

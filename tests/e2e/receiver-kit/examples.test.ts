@@ -10,7 +10,7 @@ import { compile, installKit, type CustomerFolder } from './install-kit.ts';
 import { findNode20 } from './node-20.ts';
 import { startExample, type Example, type RunningExample } from './start-example.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 const python = findExecutable('python3');
 /** What customers run it on: the oldest Node that it is for, where the machine has one. */

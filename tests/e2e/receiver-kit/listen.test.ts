@@ -12,7 +12,7 @@ import { checkpoint, DONE, START } from '../../support/reports.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import type { HeraldProcess } from '../../support/start-herald-process.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 const COMMAND = fileURLToPath(new URL('../../../packages/receiver/bin/herald-receiver.js', import.meta.url));
 const SECRET = `whsec_${Buffer.alloc(32, 'k').toString('base64')}`;

@@ -8,7 +8,7 @@ import { runApp, runCli } from '../../support/run-cli.ts';
 import { sendRequest } from '../../support/http-request.ts';
 import { startHerald } from '../../support/start-herald.ts';
 
-import.meta.jest.setTimeout(90_000);
+jest.setTimeout(90_000);
 
 const SIGNED_IN = basic(OPERATOR_ENV.OPERATOR_USER, OPERATOR_ENV.OPERATOR_PASSWORD);
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');

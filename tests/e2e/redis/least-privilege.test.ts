@@ -9,7 +9,7 @@ import { createOperatorClient, OPERATOR_ENV } from '../../support/operator-clien
 import { runCli } from '../../support/run-cli.ts';
 import { startHerald } from '../../support/start-herald.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 /** The rules that docs/operating.md gives a user, without its password. */
 async function readDocumentedRules(user: string): Promise<string[]> {

@@ -3,7 +3,7 @@ import { runApp, runBuiltCli } from '../../support/run-cli.ts';
 import { entryPoint, type Env } from '../../support/start-herald-process.ts';
 import { PASSWORD, startWrongServers, type WrongServer, type WrongServers } from '../../support/wrong-redis.ts';
 
-import.meta.jest.setTimeout(90_000);
+jest.setTimeout(90_000);
 
 const OURS = {
   SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),

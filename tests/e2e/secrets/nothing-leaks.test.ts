@@ -12,7 +12,7 @@ import type { CreatedTask } from '../../support/workspace-client.ts';
 import { startRawServer } from '../../support/start-raw-server.ts';
 import { shardKeys } from '../../support/delivery-state.ts';
 
-import.meta.jest.setTimeout(180_000);
+jest.setTimeout(180_000);
 
 /** What people read of the processes. One that isn't there answers 404, which is looked at as well. */
 const PAGES = [

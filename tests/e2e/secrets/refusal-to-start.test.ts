@@ -7,7 +7,7 @@ import { runApp, runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { whoSigned } from '../../support/who-signed.ts';
 
-import.meta.jest.setTimeout(90_000);
+jest.setTimeout(90_000);
 
 const [A, B] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
 const nameOf = (key: string) => createSecretCipher([Buffer.from(key, 'base64')]).fingerprints[0];

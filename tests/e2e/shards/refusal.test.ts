@@ -9,7 +9,7 @@ import { runApp, runCli } from '../../support/run-cli.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
 import { createWorkspaces, reshardTo, shellEnv } from './reshard-command.ts';
 
-import.meta.jest.setTimeout(90_000);
+jest.setTimeout(90_000);
 
 const SECRETS_KEY = randomBytes(32).toString('base64');
 const envOf = (herald: Herald, SHARDS: number) => ({

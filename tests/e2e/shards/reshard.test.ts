@@ -10,7 +10,7 @@ import { webhooksAt } from '../../support/webhooks.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 import { createWorkspaces, killResharding, reshardTo, shellEnv } from './reshard-command.ts';
 
-import.meta.jest.setTimeout(150_000);
+jest.setTimeout(150_000);
 
 const idsAt = (receiver: Receiver) =>
   webhooksAt(receiver)

@@ -15,7 +15,7 @@ import { spellingsOf, spellPlainly, type PlainRequest } from './spellings.ts';
 
 const SEED = Number(process.env.RIGHTS_SEED ?? randomInt(2 ** 31));
 const SAMPLES = Number(process.env.RIGHTS_SAMPLES ?? sized(50, 100_000));
-import.meta.jest.setTimeout(60_000 + SAMPLES * 5);
+jest.setTimeout(60_000 + SAMPLES * 5);
 
 /** What somebody may ask for: an operation, or a page that is in no document. */
 interface Target {

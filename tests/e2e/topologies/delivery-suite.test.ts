@@ -14,7 +14,7 @@ import { whoSigned } from '../../support/who-signed.ts';
 import type { WorkspaceClient } from '../../support/workspace-client.ts';
 import { createMood, emitMany } from '../fleet/fleet.ts';
 
-import.meta.jest.setTimeout(60_000);
+jest.setTimeout(60_000);
 
 const SHARDS = 3;
 const SECRETS_KEY = randomBytes(32).toString('base64');

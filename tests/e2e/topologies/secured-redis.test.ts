@@ -6,7 +6,7 @@ import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { scrape } from '../../support/metrics.ts';
 import { startHerald } from '../../support/start-herald.ts';
 
-import.meta.jest.setTimeout(120_000);
+jest.setTimeout(120_000);
 
 let dir: string;
 beforeAll(async () => {

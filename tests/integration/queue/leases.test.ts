@@ -126,7 +126,7 @@ test('what takes longer than its lease keeps it, though the clock of the machine
   const told: unknown[] = [];
   const worker = queue.startWorker(backend, () => ended.promise);
   worker.on('error', (error) => told.push(error.message));
-  const clock = import.meta.jest.spyOn(Date, 'now');
+  const clock = jest.spyOn(Date, 'now');
   try {
     await queue.add({ group: 'g', id: 'kept' }, { group: 'g', id: 'lost' });
     const leases = () => queue.redis.zrange(queue.keys.leases, '0', '-1', 'WITHSCORES');

@@ -56,7 +56,7 @@ test('a body that is nested very deep is refused before it is parsed, and a clea
     return req.body;
   };
   expect(read(999)).toHaveProperty('transitions');
-  const parsing = import.meta.jest.spyOn(JSON, 'parse');
+  const parsing = jest.spyOn(JSON, 'parse');
   expect(() => read(1_000)).toThrow(ValidationError);
   expect(() => read(2_000_000)).toThrow('is nested deeper than 1000 levels; flatten it');
   expect(parsing).not.toHaveBeenCalled();
