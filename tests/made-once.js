@@ -13,8 +13,8 @@ const AUTHORITY = `import(${urlOf('./support/shared-authority.ts')})
 
 /**
  * Jest's global setup: makes the OpenAPI document that `tests/support/openapi-document.ts` reads, and the certificate
- * authority of `tests/support/shared-authority.ts`. Otherwise each process of jest would import the
- * whole API and a library for certificates.
+ * authority of `tests/support/shared-authority.ts`. Otherwise each process of jest would
+ * import the whole API and a library for certificates.
  */
 export default function makeOnce() {
   // Compiled code is kept from one process to the next: the suite starts hundreds.

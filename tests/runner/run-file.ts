@@ -18,6 +18,7 @@ registerHooks({
 const mocker = new ModuleMocker(globalThis);
 const { test, it, describe, beforeAll, beforeEach, afterAll, afterEach } = circus;
 Object.assign(globalThis, { test, it, describe, beforeAll, beforeEach, afterAll, afterEach, expect: jestExpect });
+circus.addEventHandler(tellExpect);
 
 /**
  * Jest's test runner: runs one file's tests in this process, with Node's own modules, which the files of a process share.
@@ -36,7 +37,6 @@ export default async function runFile(
   state.maxConcurrency = globalConfig.maxConcurrency;
   state.parentProcess = process;
   if (globalConfig.testNamePattern) state.testNamePattern = new RegExp(globalConfig.testNamePattern, 'i');
-  circus.addEventHandler(tellExpect);
 
   const timers = new ModernFakeTimers({ config, global: globalThis });
   const ownConsole = globalThis.console;
@@ -76,9 +76,7 @@ function createJest(timers: ModernFakeTimers) {
 
 /** `expect` knows the test that runs, and a test fails by what `expect` held back. */
 function tellExpect(event: Circus.Event): void {
-  if (event.name === 'test_start') {
-    jestExpect.setState({ currentTestName: namesOf(event.test).join(' ') });
-  }
+  if (event.name === 'test_start') jestExpect.setState({ currentTestName: namesOf(event.test).join(' ') });
   if (event.name !== 'test_done') return;
   const { numPassingAsserts, suppressedErrors, isExpectingAssertions } = jestExpect.getState();
   event.test.numPassingAsserts = numPassingAsserts;
