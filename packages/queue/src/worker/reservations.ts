@@ -97,13 +97,13 @@ export function createReservations(deps: ReservationsDeps) {
     if (restMs > 0) await sleep(restMs / 1_000);
     if (isStopped()) return;
     const at = now();
-    const room = slots.rooms();
+    const { rings: room, withoutRoom } = slots.room();
     const most = pace.isMixed(at) ? MOST_BESIDE_FRESH : MOST_RESERVED;
     const rooms = RINGS.map((ring) => Math.min(room[ring], most[ring]));
     if (!unanswered || unanswered.leaseEndsAt - at < LEFT_AT_REPEAT * leaseMs)
       unanswered = { nonce: `${processId}${(reserves++).toString(36)}`, leaseEndsAt: at + leaseMs };
     const { nonce, leaseEndsAt } = unanswered;
-    const [suspects, withoutRoom] = [slots.findSuspects(), slots.withoutRoom()];
+    const suspects = slots.findSuspects();
     const reply = await reserve({ now: at, leaseEndsAt, nonce, groupLimit, rooms, suspects, withoutRoom });
     unanswered = undefined;
     hasMark = false;
@@ -159,9 +159,9 @@ export function createReservations(deps: ReservationsDeps) {
 
   /** Rings that are served now and have room for every group. */
   const ringsWithRoom = (): readonly Ring[] => {
-    const rooms = slots.rooms();
+    const { rings: rooms, withoutRoom } = slots.room();
     // The ring also has the groups of tenants without room: who gets some is looked for every now and then.
-    const isKept = slots.withoutRoom().length > 0;
+    const isKept = withoutRoom.length > 0;
     return RINGS.filter((ring) => rooms[ring] > 0 && (ring === EXPRESS || !isPaused) && !(ring === SUSPECT && isKept));
   };
 

@@ -22,22 +22,22 @@ function setUp(concurrency = 10) {
 }
 
 test('quick groups have as many slots as configured, suspect ones half, slow ones ten times as many, express ones fifty', () => {
-  expect(setUp().slots.rooms()).toEqual([50, 10, 5, 100]);
+  expect(setUp().slots.room().rings).toEqual([50, 10, 5, 100]);
 });
 
 test('while this process is busy, suspects have four slots, and what they hold already counts', () => {
   let isBusy = true;
   const slots = createSlots({ concurrency: 100, now: () => 0, isBusy: () => isBusy });
-  expect(slots.rooms()).toEqual([50, 100, 4, 1_000]);
+  expect(slots.room().rings).toEqual([50, 100, 4, 1_000]);
   for (let count = 0; count < 12; count++) slots.start('a', 2);
   // For a tenant that has none.
-  expect(slots.rooms()).toEqual([50, 100, 1, 1_000]);
+  expect(slots.room().rings).toEqual([50, 100, 1, 1_000]);
   isBusy = false;
-  expect(slots.rooms()).toEqual([50, 100, 38, 1_000]);
+  expect(slots.room().rings).toEqual([50, 100, 38, 1_000]);
 });
 
 test('a busy worker meant for one job has room for a suspect one', () => {
-  expect(createSlots({ concurrency: 1, now: () => 0, isBusy: () => true }).rooms()).toEqual([50, 1, 1, 10]);
+  expect(createSlots({ concurrency: 1, now: () => 0, isBusy: () => true }).room().rings).toEqual([50, 1, 1, 10]);
 });
 
 test('a process is busy while its event loop has no pause, and no longer once it has', async () => {
@@ -54,20 +54,20 @@ test('jobs of one ring take no room of another', () => {
   start(10, 'a', 1);
   start(5, 'b', 2);
   start(99, 'c', 3);
-  expect(slots.rooms()).toEqual([47, 0, 1, 1]);
+  expect(slots.room().rings).toEqual([47, 0, 1, 1]);
 });
 
 test('a worker meant for one job has room for a suspect one', () => {
-  expect(setUp(1).slots.rooms()).toEqual([50, 1, 1, 10]);
+  expect(setUp(1).slots.room().rings).toEqual([50, 1, 1, 10]);
 });
 
 test.each<Ring>([1, 2, 3])('a slot of ring %i is given back once, however often it ends', (ring) => {
   const { slots, start } = setUp();
-  const before = slots.rooms()[ring];
+  const before = slots.room().rings[ring];
   const [slot] = start(2, 'a', ring);
   if (slot) slots.end(slot, 'answered');
   if (slot) slots.end(slot, 'answered');
-  expect(slots.rooms()[ring]).toBe(before - 1);
+  expect(slots.room().rings[ring]).toBe(before - 1);
   expect(slots.inWork()).toBe(1);
 });
 
@@ -79,13 +79,13 @@ test.each<{ ring: Ring; rooms: readonly number[]; then: readonly number[] }>([
   teach('a', 900);
   const jobs = start(4, 'a', ring);
   passMs(999);
-  expect(slots.rooms()).toEqual(rooms);
+  expect(slots.room().rings).toEqual(rooms);
   expect(slots.roomierInMs()).toBe(1);
   passMs(1);
-  expect(slots.rooms()).toEqual(then);
+  expect(slots.room().rings).toEqual(then);
   expect(slots.roomierInMs()).toBe(Infinity);
   for (const job of jobs) slots.end(job, 'answered');
-  expect(slots.rooms()).toEqual([50, 10, 5, 100]);
+  expect(slots.room().rings).toEqual([50, 10, 5, 100]);
 });
 
 test('a quick group that keeps a job waiting is suspect, and all its jobs leave the quick slots', () => {
@@ -95,7 +95,7 @@ test('a quick group that keeps a job waiting is suspect, and all its jobs leave 
   expect(slots.roomierInMs()).toBe(100);
   passMs(100);
   expect(slots.findSuspects()).toEqual(['waits']);
-  expect(slots.rooms()).toEqual([50, 10, 5, 96]);
+  expect(slots.room().rings).toEqual([50, 10, 5, 96]);
 });
 
 test('what takes long never takes more than its share of the slow slots, that of quick groups first, and then counts as suspect', () => {
@@ -107,7 +107,7 @@ test('what takes long never takes more than its share of the slow slots, that of
     passMs(100);
   }
   // Twenty may, and 25 do. One more suspect may begin, of a tenant that has none.
-  expect(slots.rooms()).toEqual([50, 10, 1, 80]);
+  expect(slots.room().rings).toEqual([50, 10, 1, 80]);
 });
 
 test('some slots are kept for tenants that have no suspect job, however many others have', () => {
@@ -115,19 +115,19 @@ test('some slots are kept for tenants that have no suspect job, however many oth
   const start = (count: number, tenant: string) =>
     Array.from({ length: count }, (_, index) => slots.start(`${tenant}${index}`, 2, tenant));
   start(9, 'ws_1');
-  expect([slots.rooms()[2], slots.withoutRoom()]).toEqual([1, []]);
+  expect([slots.room().rings[2], slots.room().withoutRoom]).toEqual([1, []]);
   start(1, 'ws_1');
-  expect([slots.rooms()[2], slots.withoutRoom()]).toEqual([2, ['ws_1']]);
+  expect([slots.room().rings[2], slots.room().withoutRoom]).toEqual([2, ['ws_1']]);
   start(1, 'ws_2');
-  expect([slots.rooms()[2], slots.withoutRoom()]).toEqual([1, ['ws_1', 'ws_2']]);
+  expect([slots.room().rings[2], slots.room().withoutRoom]).toEqual([1, ['ws_1', 'ws_2']]);
   // They hold slow slots now.
   passMs(1_000);
-  expect([slots.rooms()[2], slots.withoutRoom()]).toEqual([10, []]);
+  expect([slots.room().rings[2], slots.room().withoutRoom]).toEqual([10, []]);
   start(40, 'ws_1');
-  expect(slots.rooms()[2]).toBe(0);
+  expect(slots.room().rings[2]).toBe(0);
   passMs(1_000);
   // Forty hold slow slots, and eleven the suspect ones.
-  expect([slots.rooms()[2], slots.withoutRoom()]).toEqual([1, ['ws_1', 'ws_2']]);
+  expect([slots.room().rings[2], slots.room().withoutRoom]).toEqual([1, ['ws_1', 'ws_2']]);
 });
 
 test('slow groups can use all of their slots, however many others take long', () => {
@@ -135,13 +135,13 @@ test('slow groups can use all of their slots, however many others take long', ()
   start(100, 'slow', 3);
   start(10, 'a', 1);
   passMs(100);
-  expect(slots.rooms()).toEqual([50, 10, 5, 0]);
+  expect(slots.room().rings).toEqual([50, 10, 5, 0]);
 });
 
 test('whatever takes long, no more are in work than there are slots', () => {
   const { slots, passMs, start } = setUp();
   for (let turn = 0; turn < 100; turn++) {
-    for (const [ring, room] of slots.rooms().entries()) start(room, `g${turn}.${ring}`, ring as Ring);
+    for (const [ring, room] of slots.room().rings.entries()) start(room, `g${turn}.${ring}`, ring as Ring);
     passMs(100);
   }
   expect(slots.inWork()).toBe(mostInWork(10));

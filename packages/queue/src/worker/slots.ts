@@ -16,6 +16,13 @@ export type Slot = {
 /** A number for each ring. */
 export type PerRing = readonly [express: number, quick: number, suspect: number, slow: number];
 
+/** Jobs that may be started now. */
+export type Room = {
+  readonly rings: PerRing;
+  /** Tenants that have a suspect job, while all the room for suspects is kept for others; otherwise none. */
+  readonly withoutRoom: readonly string[];
+};
+
 const EXPRESS_SLOTS = 50;
 /** Slow slots for each quick one: a job that waits for an answer costs memory, and hardly any processor time. */
 const SLOW_PER_QUICK = 10;
@@ -131,6 +138,11 @@ export function createSlots({ concurrency, now, isBusy = () => false }: SlotsOpt
     return { usual: atOnce - holding, kept: isBusy() ? Math.min(kept, 1) : kept };
   };
 
+  const tenantsOfSuspects = (): readonly string[] => {
+    const suspects = [...busy.values()].flatMap((slots) => [...slots].filter(({ ring }) => ring === SUSPECT));
+    return [...new Set(suspects.map(({ tenant }) => tenant))];
+  };
+
   return {
     start(group: string, ring: Ring, tenant = ''): Slot {
       const slot: Slot = { group, ring, tenant, startedAt: now() };
@@ -149,21 +161,16 @@ export function createSlots({ concurrency, now, isBusy = () => false }: SlotsOpt
       if (end === 'answered') learn(slot.group, now() - slot.startedAt);
     },
 
-    /** Jobs that may be started now, by ring. */
-    rooms(): PerRing {
+    room(): Room {
       const { holding } = count(now());
       const inAll = mostInWork(concurrency) - inWork;
       const roomFor = (jobs: number): number => Math.max(0, Math.min(jobs, inAll));
       const roomOf = (ring: Ring): number => roomFor(most[ring] - holding[ring]);
       const { usual, kept } = suspectRooms(holding[SUSPECT]);
-      return [roomOf(EXPRESS), roomOf(QUICK), roomFor(usual > 0 ? usual : kept), roomOf(SLOW)];
-    },
-
-    /** Tenants that have a suspect job, while all the room for suspects is kept for others; otherwise none. */
-    withoutRoom(): readonly string[] {
-      if (suspectRooms(count(now()).holding[SUSPECT]).usual > 0) return [];
-      const suspects = [...busy.values()].flatMap((slots) => [...slots].filter(({ ring }) => ring === SUSPECT));
-      return [...new Set(suspects.map(({ tenant }) => tenant))];
+      return {
+        rings: [roomOf(EXPRESS), roomOf(QUICK), roomFor(usual > 0 ? usual : kept), roomOf(SLOW)],
+        withoutRoom: usual > 0 ? [] : tenantsOfSuspects(),
+      };
     },
 
     /** How long until a ring gets room although no job ends, in ms; Infinity: it doesn't. */
