@@ -1,5 +1,5 @@
 import type { Config } from 'jest';
-import { availableParallelism } from 'node:os';
+import { findPace } from './tests/runner/pace.ts';
 
 /** Each file's tests run in the process itself, with Node's own modules: `tests/runner/run-file.ts`. */
 const shared = {
@@ -16,9 +16,7 @@ const soak = { ...onProcesses, displayName: 'soak', testMatch: ['<rootDir>/tests
 
 export default {
   testTimeout: 30_000,
-  // Jest's own choice is one less than the processors. Most end-to-end tests wait for other processes, so with few files at
-  // a time the processors are half idle.
-  maxWorkers: availableParallelism() + 4,
+  maxWorkers: findPace().files,
   // A process keeps a part of each file that it has run, up to 1.1 GB, and goes through all of it to collect garbage.
   workerIdleMemoryLimit: '500MB',
   testSequencer: '<rootDir>/tests/file-order.js',

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { findPace } from '../tests/runner/pace.ts';
 import { JEST } from './suite/jest-command.ts';
-import { describeBoth, filesToRunAgain, type JestReport } from './suite/second-run.ts';
+import { describeRuns, filesToRunAgain, type JestReport } from './suite/more-runs.ts';
 
 /** Runs jest, and returns its exit status. With a path it writes a report there as well. */
 function runJest(args: readonly string[], report?: string): number {
@@ -18,27 +19,34 @@ function readReport(path: string): JestReport | undefined {
   return { testResults: testResults.map((file) => ({ ...file, name: relative(process.cwd(), file.name) })) };
 }
 
-/** Runs the tests. The files that failed run once more, without others beside them, and both runs are told. */
-function runTwice(args: readonly string[], dir: string): number {
-  const [firstPath, secondPath] = [join(dir, 'first.json'), join(dir, 'second.json')] as const;
-  const status = runJest(args, firstPath);
-  const first = readReport(firstPath);
-  const files = first ? filesToRunAgain(first) : [];
-  if (status === 0 || first === undefined || files.length === 0) return status;
-
-  console.log(`\nOnce more, without other tests: ${files.join(', ')}`);
-  const secondStatus = runJest(['-i', '--runTestsByPath', ...files], secondPath);
-  const second = readReport(secondPath);
-  if (second === undefined) return secondStatus || status;
-  console.log(describeBoth(first, second));
-  return secondStatus;
+/** Runs the tests. The files that failed run again, without others beside them, and all runs are told. */
+function runAgain(args: readonly string[], dir: string): number {
+  const { isSlow, files: atOnce } = findPace();
+  if (isSlow) console.log(`This machine stands still for much of the time: ${atOnce} test files at a time.`);
+  const runs: JestReport[] = [];
+  const run = (given: readonly string[]) => {
+    const path = join(dir, `${runs.length}.json`);
+    const status = runJest(given, path);
+    const report = readReport(path);
+    if (!report) return { status: status || 1, files: [] };
+    runs.push(report);
+    return { status, files: status === 0 ? [] : filesToRunAgain(runs, isSlow) };
+  };
+  let last = run(args);
+  delete process.env.HERALD_TEST_UNTIL; // what failed must not be left out
+  while (last.files.length > 0) {
+    console.log(`\nOnce more, without other tests: ${last.files.join(', ')}`);
+    last = run(['-i', '--runTestsByPath', ...last.files]);
+  }
+  if (runs.length > 1) console.log(describeRuns(runs));
+  return last.status;
 }
 
 const args = process.argv.slice(2);
 if (process.env.CI === 'true') {
   const dir = mkdtempSync(join(tmpdir(), 'herald-suite-'));
   try {
-    process.exitCode = runTwice(args, dir);
+    process.exitCode = runAgain(args, dir);
   } finally {
     rmSync(dir, { recursive: true });
   }

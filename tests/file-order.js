@@ -1,6 +1,7 @@
 import Sequencer from '@jest/test-sequencer';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { findPace } from './runner/pace.ts';
 
 /** The files that take longest, in order: more than 20 s in the whole suite. `npm test` prints the ten slowest. */
 const LONGEST = [
@@ -54,9 +55,16 @@ export default class FileOrder extends Sequencer {
     const kinds = Map.groupBy(super.sort(tests), kindOf);
     kinds.get('longest')?.sort((one, other) => LONGEST.indexOf(one.path) - LONGEST.indexOf(other.path));
     const placed = [...kinds].flatMap(([kind, files]) => spread(files, kind === 'longest' ? LONGEST_UNTIL : 1));
-    return placed.sort((one, other) => one.place - other.place).map(({ test }) => test);
+    const inOrder = placed.sort((one, other) => one.place - other.place).map(({ test }) => test);
+    // A slow machine has no time left between them, and may leave out what comes last.
+    return findPace().isSlow
+      ? inOrder.sort((one, other) => KINDS.indexOf(kindOf(one)) - KINDS.indexOf(kindOf(other)))
+      : inOrder;
   }
 }
+
+/** From the quickest. */
+const KINDS = ['unit', 'integration', 'e2e', 'longest', 'soak'];
 
 function kindOf({ path, context }) {
   return LONGEST.includes(path) ? 'longest' : context.config.displayName?.name;

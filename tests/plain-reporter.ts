@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { relative } from 'node:path';
-import { toPlainLine } from '../scripts/suite/second-run.ts';
+import { toPlainLine } from '../scripts/suite/more-runs.ts';
+import { LEFT_OUT } from './runner/pace.ts';
 
 /** The part of jest's aggregated result that is counted here. */
 interface Totals {
@@ -12,7 +13,11 @@ interface Totals {
   numRuntimeErrorTestSuites: number;
   success: boolean;
   /** Times in epoch ms. */
-  testResults: readonly { testFilePath: string; perfStats: { start: number; end: number } }[];
+  testResults: readonly {
+    testFilePath: string;
+    testResults: readonly { title: string }[];
+    perfStats: { start: number; end: number };
+  }[];
 }
 
 /** Of so many files the wall time is told. */
@@ -22,7 +27,7 @@ const SLOWEST = 10;
 export default class PlainReporter {
   onRunComplete(_contexts: unknown, totals: Totals): void {
     process.once('exit', () => {
-      writeSync(1, `${[...findSlowest(totals), countTotals(totals)].join('\n')}\n`);
+      writeSync(1, `${[...findSlowest(totals), ...nameLeftOut(totals), countTotals(totals)].join('\n')}\n`);
     });
   }
 }
@@ -36,6 +41,19 @@ function findSlowest({ testResults }: Totals): string[] {
   }));
   const slowest = timed.sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
   return ['Slowest files:', ...slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}`)];
+}
+
+/** Files that `run-file.ts` left out. */
+function nameLeftOut({ testResults }: Totals): string[] {
+  const leftOut = testResults
+    .filter((file) => file.testResults.some(({ title }) => title === LEFT_OUT))
+    .map(({ testFilePath }) => relative(process.cwd(), testFilePath));
+  return leftOut.length === 0
+    ? []
+    : [
+        'Left out, for want of time on a slow machine. Run them by `npm run jest --`:',
+        ...leftOut.map((file) => `  ${file}`),
+      ];
 }
 
 function countTotals(totals: Totals): string {

@@ -11,6 +11,7 @@ const PAUSES: Readonly<Record<string, readonly [times: number, why: string]>> = 
   'apps/worker/src/maintenance.test.ts': [2, 'a timer that was left, or of no rest, would have fired in this time'],
   'chaos/run-plan.test.ts': [1, 'one step takes longer than the others'],
   'packages/queue/src/worker/slots.test.ts': [1, 'gives the event loop a rest'],
+  'scripts/suite/run-file.test.ts': [4, 'tests that take their time'],
   'tests/e2e/documents/follow-guide.ts': [1, 'asks again and again'],
   'tests/e2e/fleet/limit.test.ts': [1, 'a receiver takes its time'],
   'tests/e2e/revocation.test.ts': [1, 'the documented bound'],

@@ -7,6 +7,8 @@ import { formatExecError, formatResultsErrors } from 'jest-message-util';
 import { ModuleMocker } from 'jest-mock';
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { patient } from '../../packages/test-kit/src/wait-for.ts';
+import { isLeftOut, LEFT_OUT } from './pace.ts';
 
 /** What customers install has no condition for its source. */
 const RECEIVER = new URL('../../packages/receiver/src/index.ts', import.meta.url).href;
@@ -19,6 +21,7 @@ const mocker = new ModuleMocker(globalThis);
 const { test, it, describe, beforeAll, beforeEach, afterAll, afterEach } = circus;
 Object.assign(globalThis, { test, it, describe, beforeAll, beforeEach, afterAll, afterEach, expect: jestExpect });
 circus.addEventHandler(tellExpect);
+circus.addEventHandler(waitPatiently);
 
 /**
  * Jest's test runner: runs one file's tests in this process, with Node's own modules, which the files of a process share.
@@ -31,9 +34,10 @@ export default async function runFile(
   _runtime: unknown,
   testPath: string,
 ): Promise<TestResult> {
+  if (isLeftOut(config.displayName?.name)) return leaveOut(testPath);
   circus.resetState();
   const state = circus.getState();
-  state.testTimeout = globalConfig.testTimeout ?? 5_000;
+  state.testTimeout = patient(globalConfig.testTimeout ?? 5_000);
   state.maxConcurrency = globalConfig.maxConcurrency;
   state.parentProcess = process;
   if (globalConfig.testNamePattern) state.testNamePattern = new RegExp(globalConfig.testNamePattern, 'i');
@@ -62,7 +66,7 @@ export default async function runFile(
 /** What tests use of jest's own object. */
 function createJest(timers: ModernFakeTimers) {
   return {
-    setTimeout: (ms: number) => void (circus.getState().testTimeout = ms),
+    setTimeout: (ms: number) => void (circus.getState().testTimeout = patient(ms)),
     spyOn: mocker.spyOn.bind(mocker),
     restoreAllMocks: mocker.restoreAllMocks.bind(mocker),
     useFakeTimers: timers.useFakeTimers.bind(timers),
@@ -87,10 +91,41 @@ function tellExpect(event: Circus.Event): void {
     event.test.errors.push(...missing.map(({ error }) => error));
 }
 
+/** A limit that a test or a hook has of its own. */
+function waitPatiently(event: Circus.Event): void {
+  if (event.name !== 'run_start') return;
+  const blocks: Circus.DescribeBlock[] = [circus.getState().rootDescribeBlock];
+  for (let block = blocks.pop(); block; block = blocks.pop()) {
+    for (const each of [...block.hooks, ...block.children])
+      if (each.type === 'describeBlock') blocks.push(each);
+      else if (each.timeout) each.timeout = patient(each.timeout);
+  }
+}
+
 function namesOf(test: Circus.TestEntry): string[] {
   const names: string[] = [test.name];
   for (let block = test.parent; block.parent; block = block.parent) names.unshift(block.name);
   return names;
+}
+
+/** Counts as one test that was skipped: jest takes a file without tests for a mistake. */
+function leaveOut(testFilePath: string): TestResult {
+  const one: AssertionResult = {
+    ancestorTitles: [],
+    title: LEFT_OUT,
+    fullName: LEFT_OUT,
+    status: 'pending',
+    failureDetails: [],
+    failureMessages: [],
+    numPassingAsserts: 0,
+  };
+  return {
+    ...createEmptyTestResult(),
+    skipped: true,
+    numPendingTests: 1,
+    testFilePath,
+    testResults: [one],
+  };
 }
 
 function toTestResult(

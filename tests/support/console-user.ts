@@ -1,4 +1,4 @@
-import { waitFor } from '@herald/test-kit';
+import { patient, waitFor } from '@herald/test-kit';
 import type { Browser, ElementHandle, Page } from 'puppeteer-core';
 
 const DEADLINE_MS = 15_000;
@@ -33,7 +33,7 @@ export interface ConsoleUser extends AsyncDisposable {
 export async function startConsoleUser(browser: Browser, way: Way = 'pointer'): Promise<ConsoleUser> {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(DEADLINE_MS);
+  page.setDefaultTimeout(patient(DEADLINE_MS));
   const errors: string[] = [];
   const requested = new Set<string>();
   page.on('console', (message) => {

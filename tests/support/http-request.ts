@@ -1,3 +1,4 @@
+import { patient } from '@herald/test-kit';
 import { findAnswerBreaches } from './find-answer-breaches.ts';
 
 export interface RequestOptions {
@@ -49,7 +50,7 @@ export async function sendRequest(
       ...headers,
     },
     ...(payload !== undefined && { body: payload }),
-    signal: AbortSignal.timeout(deadlineMs),
+    signal: AbortSignal.timeout(patient(deadlineMs)),
   });
   const text = await readAnswerText(response);
   const isJson = /^application\/(problem\+)?json\b/.test(response.headers.get('content-type') ?? '');

@@ -1,4 +1,4 @@
-import { launchProcess, type LaunchedProcess } from '@herald/test-kit';
+import { launchProcess, patient, type LaunchedProcess } from '@herald/test-kit';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -61,7 +61,7 @@ export async function runApp(app: 'api' | 'worker', env: Env) {
 }
 
 /** Below jest's own, which would not show what it printed. */
-const DEADLINE_MS = 25_000;
+const DEADLINE_MS = patient(25_000);
 
 async function runToEnd(name: string, launched: LaunchedProcess) {
   const timer = setTimeout(() => {

@@ -1,3 +1,4 @@
+import { patient } from '@herald/test-kit';
 import { connect } from 'node:net';
 
 /** A request byte by byte: no client in between tidies it. */
@@ -20,7 +21,7 @@ export interface RawAnswer {
 
 const DEPTH = 16;
 const CONNECTIONS = 4;
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = patient(20_000);
 
 /**
  * Sends requests on few connections, many at once on each, and returns their answers in order. Many connections end on

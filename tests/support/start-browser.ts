@@ -1,4 +1,4 @@
-import { findChromium } from '@herald/test-kit';
+import { findChromium, patient } from '@herald/test-kit';
 import { launch, type Browser } from 'puppeteer-core';
 
 /** Chromium on this machine; undefined when there is none, and its tests are skipped. */
@@ -33,5 +33,10 @@ export async function startBrowser(): Promise<Browser> {
   if (chromium === undefined) throw new Error('chromium is not on the PATH');
   // Chromium's sandbox refuses root.
   const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  return await launch({ executablePath: chromium, headless: true, args: [...FLAGS, ...asRoot], timeout: 60_000 });
+  return await launch({
+    executablePath: chromium,
+    headless: true,
+    args: [...FLAGS, ...asRoot],
+    timeout: patient(60_000),
+  });
 }

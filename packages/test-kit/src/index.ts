@@ -37,5 +37,5 @@ export {
 } from './start-receiver.ts';
 export { startRedisCluster, type RunningRedisCluster } from './start-redis-cluster.ts';
 export { startRedisSentinels, type RunningRedisSentinels } from './start-redis-sentinels.ts';
-export { waitFor, type WaitOptions } from './wait-for.ts';
+export { patient, waitFor, type WaitOptions } from './wait-for.ts';
 export { startHttps, startPlain, startTls, type Credentials, type LoopbackServer } from './start-loopback-server.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { hasCode, messageOf } from './free-port.ts';
-import { waitFor } from './wait-for.ts';
+import { patient, waitFor } from './wait-for.ts';
 
 export type RunningProcess = LaunchedProcess;
 
@@ -184,7 +184,7 @@ export async function launchProcess(options: LaunchOptions): Promise<LaunchedPro
   };
   let stopping: Promise<ProcessExit> | undefined;
   // Only one SIGTERM: many processes end at once after a second one.
-  const stop = (deadlineMs = 30_000) => (stopping ??= stopWithin(deadlineMs));
+  const stop = (deadlineMs = 30_000) => (stopping ??= stopWithin(patient(deadlineMs)));
   return {
     name,
     pid,

@@ -3,6 +3,7 @@ import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { createCertificateAuthority } from './certificate-authority.ts';
 import { startReceiver } from './start-receiver.ts';
+import { patient } from './wait-for.ts';
 
 const ca = await createCertificateAuthority();
 
@@ -58,7 +59,7 @@ test('reset takes the request and resets the connection', async () => {
 
 test('next returns each request once, also one that comes after a missed deadline', async () => {
   await using receiver = await startReceiver({ ca });
-  await expect(receiver.next(10)).rejects.toThrow(`waited 10 ms for request 1 at ${receiver.origin}`);
+  await expect(receiver.next(10)).rejects.toThrow(`waited ${patient(10)} ms for request 1 at ${receiver.origin}`);
   const waiting = receiver.next();
   await post(receiver.url, '1');
   await post(receiver.url, '2');

@@ -1,4 +1,4 @@
-import { waitFor } from './wait-for.ts';
+import { patient, waitFor } from './wait-for.ts';
 
 test('waiting ends with the first thing seen', async () => {
   const answers = [undefined, null, false, 0, 1];
@@ -12,7 +12,7 @@ test('with a condition, waiting goes on until it holds', async () => {
 
 test('a missed deadline says what was awaited and what was seen last', async () => {
   const waiting = waitFor('two deliveries', () => ['dlv_1'], { until: (all) => all.length === 2, deadlineMs: 20 });
-  await expect(waiting).rejects.toThrow("waited 20 ms for two deliveries; last seen: [ 'dlv_1' ]");
+  await expect(waiting).rejects.toThrow(`waited ${patient(20)} ms for two deliveries; last seen: [ 'dlv_1' ]`);
 });
 
 test('a probe that never answers misses the deadline too', async () => {
@@ -24,7 +24,7 @@ test('of a probe that answers no more, a missed deadline says what was seen last
   const never = Promise.withResolvers<number>().promise;
   const answers = [1, 2];
   const waiting = waitFor('three', () => answers.shift() ?? never, { until: (seen) => seen === 3, deadlineMs: 1_000 });
-  await expect(waiting).rejects.toThrow('waited 1000 ms for three; last seen: 2');
+  await expect(waiting).rejects.toThrow(`waited ${patient(1_000)} ms for three; last seen: 2`);
 });
 
 test('a probe that throws ends the wait with its own error', async () => {

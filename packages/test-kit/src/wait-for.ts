@@ -7,8 +7,13 @@ type Seen<T> = Exclude<T, undefined | null | false>;
 export interface WaitOptions<T> {
   /** Polls until this holds. Without it any value but undefined, null and false ends the wait. */
   until?: (seen: Seen<T>) => boolean;
-  /** Default 10 s. */
+  /** Default 10 s. Longer on a slow machine, as `patient` says. */
   deadlineMs?: number;
+}
+
+/** How long tests wait in place of so many ms: `HERALD_TEST_PATIENCE` times as long, where a run has found its machine slow. */
+export function patient(ms: number): number {
+  return ms * Number(process.env.HERALD_TEST_PATIENCE ?? 1);
 }
 
 const OVERDUE = Symbol('the probe has not answered yet');
@@ -23,7 +28,8 @@ export async function waitFor<T>(
   probe: () => T | Promise<T>,
   options: number | WaitOptions<T> = {},
 ): Promise<Seen<T>> {
-  const { until = () => true, deadlineMs = 10_000 } = typeof options === 'number' ? { deadlineMs: options } : options;
+  const { until = () => true, ...limit } = typeof options === 'number' ? { deadlineMs: options } : options;
+  const deadlineMs = patient(limit.deadlineMs ?? 10_000);
   const endsAt = performance.now() + deadlineMs;
   let last: T | typeof OVERDUE = OVERDUE;
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {

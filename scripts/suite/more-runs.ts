@@ -6,30 +6,34 @@ export type JestReport = {
 type JestFile = {
   /** Path. */
   readonly name: string;
-  readonly status: 'passed' | 'failed';
+  /** `skipped`: as a whole, also when it was left out. */
+  readonly status: 'passed' | 'failed' | 'skipped';
   readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
 };
 
-/** When more files fail, Herald is broken, or the machine is. */
-const MOST = 3;
+/** How often files that failed run again, and how many at most: when more fail, Herald is broken, or the machine is. */
+const AGAIN = { times: 1, files: 3 };
+/** A slow machine makes tests late that are right, now one and now another. */
+const AGAIN_WHERE_SLOW = { times: 2, files: 20 };
 
-/** The files that are worth a second run: none when nothing failed, or too much did. */
-export function filesToRunAgain({ testResults }: JestReport): string[] {
-  const failed = testResults.filter(isFailed).map(({ name }) => name);
-  return failed.length <= MOST ? failed : [];
+/** The files that are worth another run after these: none when nothing failed, too much did, or enough were made. */
+export function filesToRunAgain(runs: readonly JestReport[], isSlow = false): string[] {
+  const failed = runs.at(-1)?.testResults.filter(isFailed) ?? [];
+  const { times, files } = isSlow ? AGAIN_WHERE_SLOW : AGAIN;
+  return runs.length <= times && failed.length <= files ? failed.map(({ name }) => name) : [];
 }
 
 /**
- * What to say after both runs: the tests that failed in the first, and as the last line the counts of both, each file
- * as it ended last.
+ * What to say after all runs: the tests that failed before the last, and as the last line the counts of all, each file as
+ * it ended last.
  */
-export function describeBoth(first: JestReport, second: JestReport): string {
-  const again = new Set(second.testResults.map(({ name }) => name));
-  const files = [...first.testResults.filter(({ name }) => !again.has(name)), ...second.testResults];
+export function describeRuns(runs: readonly JestReport[]): string {
+  const files = new Map(runs.flatMap(({ testResults }) => testResults.map((file) => [file.name, file] as const)));
+  const failures = runs.slice(0, -1).flatMap(({ testResults }) => testResults.filter(isFailed).flatMap(nameFailures));
   return [
-    'Failed in the first run, see above. Mend what passed only in the second: it fails for somebody, some day.',
-    ...first.testResults.filter(isFailed).flatMap(nameFailures),
-    countFiles(files),
+    'Failed before the last run, see above. Mend what passed only later: it fails for somebody, some day.',
+    ...new Set(failures),
+    countFiles([...files.values()]),
   ].join('\n');
 }
 
