@@ -47,9 +47,22 @@ test.each([
 const withReceivers = (awaitReplication: AwaitReplication) =>
   createReceiverStore({ redis, awaitReplication, keyspace: stores.keyspace });
 const withRecords = (awaitReplication: AwaitReplication) =>
-  createIdempotencyStore({ redis, awaitReplication, now: Date.now, leaseMs: 60_000, keepMs: 60_000 });
+  createIdempotencyStore({
+    redis,
+    awaitReplication,
+    keyspace: stores.keyspace,
+    now: Date.now,
+    leaseMs: 60_000,
+    keepMs: 60_000,
+  });
 const withKeys = (awaitReplication: AwaitReplication) => createApiKeyStore({ redis, awaitReplication, now: Date.now });
-const newRequest = () => ({ apiKeyId: 'key_1', method: 'POST', path: '/tasks/', idempotencyKey: newWorkspaceId() });
+const newRequest = () => ({
+  owner: 'ws_1',
+  apiKeyId: 'key_1',
+  method: 'POST',
+  path: '/tasks/',
+  idempotencyKey: newWorkspaceId(),
+});
 
 /** Each on a receiver that its workspace holds, with replication of one's choice. */
 const changes: readonly (readonly [string, AwaitReplication, (replication: AwaitReplication) => Promise<unknown>])[] = [

@@ -5,11 +5,16 @@ import {
   type KeptAnswer,
   type RequestName,
 } from '@herald/store/access/idempotency-store';
+import { UnavailableError } from '@herald/core';
+import { createWorkspaceAccounts } from '@herald/store/stats/workspace-accounts';
+import { findAccountDifferences } from '@herald/store/stats/recount-accounts';
 import { randomBytes } from 'node:crypto';
+import { findAccountFaults } from './every-script/find-harm.ts';
 import { dumpRedis, toText } from '../support/redis-dump.ts';
 import { startStores, type Stores } from '../support/start-stores.ts';
 
 const LEASE_MS = 60_000;
+const OPTIONS = { now: () => now, leaseMs: LEASE_MS, keepMs: 86_400_000 };
 const ANSWER: KeptAnswer = { status: 201, headers: { location: '/there' }, body: { id: 'wh_1', list: [], nested: {} } };
 
 let stores: Stores;
@@ -19,7 +24,7 @@ let second: IdempotencyStore;
 
 beforeAll(async () => {
   stores = await startStores();
-  const common = { now: () => now, leaseMs: LEASE_MS, keepMs: 86_400_000 };
+  const common = { ...OPTIONS, keyspace: stores.keyspace };
   first = createIdempotencyStore({ redis: stores.redis, ...common });
   second = createIdempotencyStore({ redis: stores.second.redis, ...common });
 });
@@ -30,7 +35,7 @@ beforeEach(() => {
 
 function newRequest(more: Partial<RequestName> = {}): RequestName {
   const idempotencyKey = randomBytes(6).toString('hex');
-  return { apiKeyId: 'key_a', method: 'POST', path: '/tasks/', idempotencyKey, ...more };
+  return { owner: 'ws_a', apiKeyId: 'key_a', method: 'POST', path: '/tasks/', idempotencyKey, ...more };
 }
 
 async function mustAcquire(store: IdempotencyStore, request: RequestName, body = 'body'): Promise<IdempotencyRecord> {
@@ -158,10 +163,89 @@ test('a key is kept for a day from its answer, and nothing of the request is to 
   const request = newRequest({ path: '/tasks/path-canary', idempotencyKey: 'key-canary' });
   await stores.redis.flushall();
   const record = await mustAcquire(first, request);
-  const [key = ''] = await stores.redis.keys('*');
+  const [key = ''] = await stores.redis.keys('herald:claim:*');
   expect(await stores.redis.pttl(key)).toBeGreaterThan(86_400_000 - 60_000);
   await stores.redis.pexpire(key, 1_000_000);
   await record.keepAnswer(ANSWER);
   expect(await stores.redis.pttl(key)).toBeGreaterThan(86_400_000 - 60_000);
   expect(toText(await dumpRedis(stores.redis))).not.toContain('canary');
+});
+
+describe('what is kept has an owner', () => {
+  const LIMIT = 2_000;
+  const BIG: KeptAnswer = { ...ANSWER, body: { description: 'x'.repeat(1_200) } };
+  let owner: string;
+  let bounded: IdempotencyStore;
+  beforeEach(async () => {
+    await stores.redis.flushall();
+    now = Date.now();
+    owner = `ws_${randomBytes(6).toString('hex')}`;
+    bounded = createIdempotencyStore({
+      ...OPTIONS,
+      redis: stores.redis,
+      keyspace: stores.keyspace,
+      limits: { pending: 0, bytes: LIMIT },
+    });
+  });
+  const readAccounts = () =>
+    createWorkspaceAccounts({ redis: stores.redis, keyspace: stores.keyspace, now: () => now });
+  const keep = async (request: RequestName, answer = BIG) => (await mustAcquire(bounded, request)).keepAnswer(answer);
+
+  test('an answer counts for the account of its owner, as a recount finds it, until it leaves', async () => {
+    const [request, platform] = [newRequest({ owner }), newRequest({ owner: 'platform:key_p' })];
+    await keep(request);
+    await keep(platform, ANSWER);
+    const [first, second] = await readAccounts().largest(10);
+    expect(first).toMatchObject({ workspaceId: owner, pending: 0 });
+    expect(first?.bytes).toBeGreaterThan(1_600);
+    expect(second?.workspaceId).toBe('platform:key_p');
+    const deps = { redis: stores.redis, keyspace: stores.keyspace, now: () => now };
+    expect(await findAccountDifferences(deps)).toEqual([]);
+    for (const keys of stores.keyspace.shards) expect(await findAccountFaults(stores.redis, keys)).toEqual([]);
+    now += 86_400_000 + 86_400_000 / 64;
+    expect(await readAccounts().largest(10)).toEqual([]);
+  });
+
+  test('past its bound a new key is refused and leaves nothing, a known one is answered, and other owners go on', async () => {
+    const [known, begun] = [newRequest({ owner }), newRequest({ owner })];
+    const record = await mustAcquire(bounded, begun);
+    await keep(known);
+    const records = await stores.redis.keys('herald:claim:*');
+    const refused = newRequest({ owner });
+    const error = expect.objectContaining({ code: 'workspace_full' }) as object;
+    expect(await bounded.acquire(refused, 'body')).toEqual({ kind: 'no_room', error });
+    expect((await stores.redis.keys('herald:claim:*')).sort()).toEqual(records.sort());
+    expect(await bounded.acquire(known, 'body')).toMatchObject({ kind: 'answered' });
+    // One that may have changed something is no new one.
+    await record.giveBack('perhaps');
+    expect((await mustAcquire(bounded, begun)).seed).toEqual(record.seed);
+    await keep(newRequest({ owner: 'ws_other' }));
+    now += 86_400_000 + 86_400_000 / 64;
+    expect(await bounded.acquire(refused, 'body')).toMatchObject({ kind: 'acquired' });
+  });
+
+  test('while Redis is nearly full no new key is kept, and a known one is answered', async () => {
+    const known = newRequest({ owner });
+    await keep(known);
+    const error = new UnavailableError('nearly full');
+    const full = createIdempotencyStore({
+      ...OPTIONS,
+      redis: stores.redis,
+      keyspace: stores.keyspace,
+      findRefusal: () => error,
+    });
+    expect(await full.acquire(newRequest({ owner }), 'body')).toEqual({ kind: 'no_room', error });
+    expect(await full.acquire(known, 'body')).toMatchObject({ kind: 'answered' });
+  });
+
+  test('a process that dies between the account and the record leaves what gives itself back', async () => {
+    const record = await mustAcquire(bounded, newRequest({ owner }));
+    const [key = ''] = await stores.redis.keys('herald:claim:*');
+    await stores.redis.del(key);
+    expect(await record.keepAnswer(BIG)).toBe('lost');
+    expect((await readAccounts().find(owner)).bytes).toBeGreaterThan(1_600);
+    now += 86_400_000 + 86_400_000 / 64;
+    expect(await readAccounts().largest(10)).toEqual([]);
+    for (const keys of stores.keyspace.shards) expect(await findAccountFaults(stores.redis, keys)).toEqual([]);
+  });
 });

@@ -199,8 +199,8 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
     /** For the scripts that count the requests of an API key. */
     sendRateLimitCommand: createScriptCommands(redis),
     idempotencyRecords: createIdempotencyStore({
-      redis,
-      awaitReplication,
+      ...replicated,
+      ...ofRoom,
       now,
       leaseMs: IDEMPOTENCY_LEASE_MS,
       keepMs: IDEMPOTENCY_KEEP_MS,

@@ -31,9 +31,15 @@ import { createBodyLimit, createRateLimit } from './http/rate-limit.ts';
 import { LOCK_ROUTES, RECEIVER_ROUTES } from './receivers/receiver-routes.ts';
 import { PLATFORM_ROUTES } from './platform/platform-routes.ts';
 import { REPLAY_ROUTES } from './deliveries/replays.ts';
-import { admitEverybody, createRouter, refuseDoubledSlashes, refuseUnknownPath } from './http/create-router.ts';
+import {
+  admitEverybody,
+  createRouter,
+  refuseDoubledSlashes,
+  refuseUnknownPath,
+  type Steps,
+} from './http/create-router.ts';
 import { parseQuery } from './http/read-input.ts';
-import type { RouteTable } from './http/operation.ts';
+import { mayRunAgain, type RouteTable } from './http/operation.ts';
 import { ACCESS_ROUTES, PORTAL_LINK_ROUTES } from './portal-links/portal-link-routes.ts';
 import { TASK_ROUTES } from './tasks/task-routes.ts';
 import { TRANSITION_ROUTES } from './tasks/transition-routes.ts';
@@ -76,9 +82,12 @@ export function createApp(context: AppContext): Express {
     },
   });
   const limits = [createBodyLimit(), createRateLimit(config.rateLimit, context.sendRateLimitCommand)];
-  const idempotency = createIdempotency({ records: context.idempotencyRecords, logger });
-  const parseSingle = [...parseJson(BODY_LIMIT_BYTES), idempotency];
-  const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES, 'transitions'), idempotency];
+  const records = context.idempotencyRecords;
+  const idempotency = createIdempotency({ records, logger });
+  const idempotencyOrNone = createIdempotency({ records, logger, mayRunAgain: true });
+  const readJson = parseJson(BODY_LIMIT_BYTES);
+  const parseSingle = [...readJson, idempotencyOrNone];
+  const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES, 'transitions'), idempotencyOrNone];
 
   const app = createBareApp(context);
   const beforeData = createBeforeData(context);
@@ -106,10 +115,11 @@ export function createApp(context: AppContext): Express {
   );
   app.use(beforeData);
   for (const table of CUSTOMER_ROUTES) {
-    app.use(
-      table.path,
-      createRouter(table, context, { judge, limits, parse: ({ body }) => (body ? parseSingle : []), audit }),
-    );
+    const parse: Steps['parse'] = (operation) => {
+      if (!operation.body) return [];
+      return mayRunAgain(operation, table.access) ? parseSingle : [...readJson, idempotency];
+    };
+    app.use(table.path, createRouter(table, context, { judge, limits, parse, audit }));
   }
   if (areOperatorsHere) app.use(createOperatorPages({ ...context, builtConsole }));
   app.use(refuseUnknownPath);

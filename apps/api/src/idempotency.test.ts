@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { TaskClosedError, UnavailableError, ValidationError } from '@herald/core';
+import { TaskClosedError, UnavailableError, ValidationError, WorkspaceFullError } from '@herald/core';
 import type { IdempotencyStore } from '@herald/store/access/idempotency-store';
 import { waitFor } from '@herald/test-kit';
 import express from 'express';
@@ -24,8 +24,13 @@ const silent = { debug: () => undefined, info: () => undefined, warn: () => unde
 /**
  * The middleware in front of a handler, on a store that grants every record and writes down what is done with it.
  * @param keep what the store replies to an answer to keep
+ * @param room whether it has room for a new key, and what happens where it has none
  */
-async function startApp(handle: RequestHandler, keep: () => Promise<'kept' | 'lost'> = () => Promise.resolve('kept')) {
+async function startApp(
+  handle: RequestHandler,
+  keep: () => Promise<'kept' | 'lost'> = () => Promise.resolve('kept'),
+  room: { readonly none?: boolean; readonly mayRunAgain?: boolean } = {},
+) {
   const calls: string[] = [];
   const warnings: (readonly [event: string, fields: unknown])[] = [];
   const note = <Reply>(call: string, reply: Reply) => {
@@ -35,6 +40,10 @@ async function startApp(handle: RequestHandler, keep: () => Promise<'kept' | 'lo
   const records: IdempotencyStore = {
     leaseMs: 30,
     acquire: ({ path, idempotencyKey }) => {
+      if (room.none) {
+        const error = new WorkspaceFullError('answers', 1);
+        return note(`acquire ${path} ${idempotencyKey}`, { kind: 'no_room' as const, error });
+      }
       const record = {
         seed: { at: 0, random: new Uint8Array(16) },
         renew: () => note('renew', 'renewed' as const),
@@ -58,7 +67,11 @@ async function startApp(handle: RequestHandler, keep: () => Promise<'kept' | 'lo
     '/tasks/:id/cancel',
     atRoute('/tasks/:id/cancel', '/tasks/{id}/cancel'),
     judge({ method: 'post' } as never, table),
-    createIdempotency({ records, logger: { ...silent, warn: (...[event, fields]) => warnings.push([event, fields]) } }),
+    createIdempotency({
+      records,
+      logger: { ...silent, warn: (...[event, fields]) => warnings.push([event, fields]) },
+      ...(room.mayRunAgain && { mayRunAgain: true }),
+    }),
     handle,
   );
   app.use(createErrorHandler(silent));
@@ -113,6 +126,20 @@ test.each<[string, RequestHandler, string]>([
   await app.send('POST', KEY);
   expect(app.calls).toEqual(['acquire /tasks/t1/cancel k', ending]);
   expect(app.warnings).toEqual([]);
+});
+
+test.each([
+  { where: 'it creates something', status: 429, runs: 0 },
+  { where: 'it does no harm again', mayRunAgain: true, status: 200, runs: 1 },
+])('without room for its answer a new key is answered $status where $where', async ({ status, runs, ...room }) => {
+  let ran = 0;
+  const handle: RequestHandler = (_req, res) => {
+    ran++;
+    res.json({});
+  };
+  await using app = await startApp(handle, undefined, { none: true, ...room });
+  expect([await app.send('PATCH', KEY), ran]).toEqual([status, runs]);
+  expect(app.calls).toEqual(['acquire /tasks/t1/cancel k']);
 });
 
 test.each<[string, () => Promise<'lost'>, object]>([
@@ -172,6 +199,16 @@ test('a text that the request had is not kept, and stands in the answer to its r
   const asked = { text: 'canary', actionVersion: 1, status: 'other' };
   const json = '{"taskId":"task_1","text":"canary","actionVersion":1,"status":"done"}';
   const kept = toKeptAnswer(answer(200), json, asked);
+  expect(JSON.stringify(kept)).not.toContain('canary');
+  expect(JSON.stringify(toAnswerBody(kept, asked))).toBe(json);
+});
+
+test('a list and an object that the request had are not kept either', () => {
+  const asked = { events: ['task.done', 'task.failed'], headers: { 'x-a': 'canary' }, enabled: true };
+  const json =
+    '{"id":"wh_1","events":["task.done","task.failed"],"headers":{"x-a":"canary"},"enabled":true,"url":"https://a/"}';
+  const kept = toKeptAnswer(answer(200), json, asked);
+  expect(kept.repeated).toEqual(['events', 'headers']);
   expect(JSON.stringify(kept)).not.toContain('canary');
   expect(JSON.stringify(toAnswerBody(kept, asked))).toBe(json);
 });

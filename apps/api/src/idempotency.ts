@@ -1,14 +1,20 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson, ValidationError } from '@herald/core';
 import type { Logger } from '@herald/runtime/log';
 import { isApiKeyText } from '@herald/store/access/api-key-store';
 import type { IdempotencyRecord, IdempotencyStore, KeptAnswer } from '@herald/store/access/idempotency-store';
 import type { Request, RequestHandler, Response } from 'express';
 import { HttpFault } from './http/problem.ts';
-import { callerOf, stateOf } from './http/request-state.ts';
+import { budgetOf, callerOf, stateOf } from './http/request-state.ts';
 
-type IdempotencyDeps = { readonly records: IdempotencyStore; readonly logger: Logger };
+type IdempotencyDeps = {
+  readonly records: IdempotencyStore;
+  readonly logger: Logger;
+  /** Where no answer can be kept, the request runs as if it had no key. Default: it is refused. */
+  readonly mayRunAgain?: boolean;
+};
 
 /** Those that need it: a GET changes nothing, and what a DELETE has removed stays away. */
 const METHODS: ReadonlySet<string> = new Set(['POST', 'PATCH']);
@@ -20,14 +26,15 @@ const RETRY_AFTER_S = 1;
  * Lets a POST or a PATCH with an `Idempotency-Key` have its effect once. Without the header it does nothing. It must come after
  * authentication and the parsing of the body.
  */
-export function createIdempotency({ records, logger }: IdempotencyDeps): RequestHandler {
+export function createIdempotency({ records, logger, mayRunAgain = false }: IdempotencyDeps): RequestHandler {
   return async (req, res, next) => {
     const idempotencyKey = METHODS.has(req.method) ? readIdempotencyKey(req) : undefined;
     if (idempotencyKey === undefined) {
       next();
       return;
     }
-    const name = { apiKeyId: callerOf(req).by, method: req.method, path: pathOf(req), idempotencyKey };
+    const { method } = req;
+    const name = { owner: budgetOf(req), apiKeyId: callerOf(req).by, method, path: pathOf(req), idempotencyKey };
     const state = stateOf(req);
     const fingerprint = bodyFingerprint(req.body === undefined ? {} : req.body, state.lossyBatch?.text);
     const reply = await records.acquire(name, fingerprint);
@@ -38,6 +45,10 @@ export function createIdempotency({ records, logger }: IdempotencyDeps): Request
         throw new HttpFault('request_in_progress', 'the first request with this key is not answered yet; try again', {
           'retry-after': String(RETRY_AFTER_S),
         });
+      case 'no_room':
+        if (!mayRunAgain) throw reply.error;
+        next();
+        return;
       case 'answered': {
         const { status, headers } = reply.answer;
         res.status(status).set(headers).set(REPLAYED, 'true').json(toAnswerBody(reply.answer, req.body));
@@ -101,7 +112,8 @@ const KEPT_HEADERS = ['location', 'cache-control', 'etag'];
 
 /**
  * The kept part of an answer. It has no signing secret: a secret is shown once, and Redis holds it encrypted. It has no
- * text that the request had: a repeated request brings it again, and what a Task holds must not outlive its erasure.
+ * text, list or object that the request had: a repeated request brings it again, and what a Task holds must not outlive
+ * its erasure.
  * @param asked the body of the request
  */
 export function toKeptAnswer(res: Pick<Response, 'statusCode' | 'get'>, json: string, asked: unknown): KeptAnswer {
@@ -127,10 +139,11 @@ export function toAnswerBody({ body, repeated = [] }: KeptAnswer, asked: unknown
   return withFields(body, repeated, (name) => (isObject(asked) ? asked[name] : null));
 }
 
-/** The texts of an answer that the request had under the same names. */
+/** What an answer has under the same names as the request: texts, lists and objects. Anything else is as short as a name. */
 function namesOfRepeats(body: unknown, asked: unknown): string[] {
   if (!isObject(body) || !isObject(asked)) return [];
-  return Object.keys(body).filter((name) => typeof body[name] === 'string' && body[name] === asked[name]);
+  const isLong = (value: unknown) => typeof value === 'string' || (typeof value === 'object' && value !== null);
+  return Object.keys(body).filter((name) => isLong(body[name]) && isDeepStrictEqual(body[name], asked[name]));
 }
 
 /** Sets fields where they stand, so that their order stays. */

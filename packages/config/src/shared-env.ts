@@ -72,7 +72,7 @@ export const ProcessEnv = z.object({
   ...RetentionEnv.shape,
   /** Deliveries that a workspace may have pending; 0: no limit. */
   WORKSPACE_PENDING_LIMIT: IntegerText(0, 1_000_000_000).default(100_000),
-  /** What the Tasks, facts, bodies and attempts of a workspace may take; 0: no limit. */
+  /** What the Tasks, facts, bodies, attempts and kept answers of a workspace may take; 0: no limit. */
   WORKSPACE_BYTES: IntegerText(0, Number.MAX_SAFE_INTEGER).default(268_435_456),
   /**
    * Where traces go; there are none when it is unset. The library itself reads the other standard variables, such as

@@ -126,7 +126,7 @@ export const VARIABLE_TEXTS = {
     },
     WORKSPACE_BYTES: {
       readBy: 'api, worker',
-      what: 'Bytes that the Tasks, facts, bodies and attempts of one workspace may take in Redis, likewise; 0: no limit',
+      what: 'Bytes that the Tasks, facts, bodies, attempts and kept answers of one workspace may take in Redis, likewise; 0: no limit',
       usual: '268435456',
     },
     TRUST_PROXY: {

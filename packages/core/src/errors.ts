@@ -81,13 +81,14 @@ export class PortalLinkLimitReachedError extends DomainError {
 export class WorkspaceFullError extends DomainError {
   readonly code = 'workspace_full';
   /**
-   * @param of of what: pending deliveries, bytes of Tasks, facts, bodies and attempts, or (`memory`) of a Redis that is nearly full
-   * and in which it is among those that hold the most
+   * @param of of what: pending deliveries, bytes of Tasks, facts, bodies, attempts and kept answers (`answers`: so that no answer
+   * to a new key is kept), or (`memory`) of a Redis that is nearly full and in which it is among those that hold the most
    */
-  constructor(of: 'pending' | 'bytes' | 'memory', limit = 0) {
+  constructor(of: 'pending' | 'bytes' | 'answers' | 'memory', limit = 0) {
     const why = {
       pending: `this workspace is full: ${limit} deliveries may be pending`,
-      bytes: `this workspace is full: its Tasks, their facts and the bodies of its deliveries may take ${limit} bytes`,
+      bytes: `this workspace is full: its Tasks, facts, bodies, attempts and kept answers may take ${limit} bytes`,
+      answers: `no answer is kept for a new Idempotency-Key: what this caller holds may take ${limit} bytes`,
       memory: 'the store is nearly full, and this workspace is among those that hold the most',
     };
     super(`${why[of]}; wait until some of it is gone, and send more slowly`);

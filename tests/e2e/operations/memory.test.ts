@@ -169,12 +169,40 @@ test.each(['pending', 'bytes'] as const)(
   30_000,
 );
 
+/** They add nothing but the answer that is kept for a new `Idempotency-Key`. */
+const KEEPING = [
+  'createWorkspaceKey',
+  'createWorkspacePortalLink',
+  'bindExecutionWorkspace',
+  'registerReceiver',
+  'replayDeliveries',
+  'resolveApproval',
+  'createPortalLink',
+];
+
 test('the operations that say so in the document are those that add something', () => {
   const operations = Object.values(document.paths).flatMap((each) => Object.values(each));
   const documented = operations.filter(({ responses }) => JSON.stringify(responses).includes('workspace_full'));
   // A batch says it in its items.
   const names = [...documented.map(({ operationId }) => operationId), 'reportTransitions'];
-  expect(names.sort()).toEqual(Object.keys(ADDING).sort());
+  expect(names.sort()).toEqual([...Object.keys(ADDING), ...KEEPING].sort());
+});
+
+test('where no more answers are kept, a new key is refused to what creates, and a receiver is changed under one', async () => {
+  const { workspace, receiver, ask } = await fillUp('bytes');
+  const key = await herald.createKey(workspace, ['webhooks']);
+  const under = (method: string, path: string, body: object) =>
+    herald.request(method, path, { key, body, headers: { 'idempotency-key': 'new' } });
+  const link = await under('POST', '/api/public/portal-links', {});
+  expect(problemOf(link)).toMatchObject({ status: 429, code: 'workspace_full' });
+  expect(link.headers['retry-after']).toBe('10');
+  const path = `/api/public/webhooks/${receiver}`;
+  for (let time = 0; time < 2; time++) {
+    const disabled = await under('PATCH', path, { enabled: false });
+    expect([disabled.status, disabled.headers['idempotency-replayed']]).toEqual([200, undefined]);
+  }
+  expect((await under('POST', `${path}/secret/rotate`, {})).status).toBe(200);
+  expect((await ask('POST', '/api/public/portal-links', {})).status).toBe(201);
 });
 
 test('on a full Redis a worker starts and sends, and receivers are disabled', async () => {

@@ -1,5 +1,12 @@
 import { deliveryIdOf, isCallbackId, PLATFORM, transitionIdOfFact } from '@herald/core';
-import { createKeyspace, PLATFORM_OWNER, readFactValue, readScoredIds, type ShardKeys } from '@herald/store/keys/keys';
+import {
+  createKeyspace,
+  GLOBAL_KEYS,
+  PLATFORM_OWNER,
+  readFactValue,
+  readScoredIds,
+  type ShardKeys,
+} from '@herald/store/keys/keys';
 import { readKeyName } from '@herald/store/keys/key-name';
 import { COUNTED_TASK_FIELDS } from '@herald/store/keys/account-lua';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
@@ -70,18 +77,18 @@ export async function findEndedFaults(redis: RedisClient, keys: ShardKeys): Prom
   return faults;
 }
 
-/** What the accounts of workspaces say wrongly, by a walk over all Tasks, callbacks and transitions. */
+/** What the accounts of workspaces say wrongly, by a walk over all Tasks, callbacks, transitions and kept answers. */
 export async function findAccountFaults(redis: RedisClient, keys: ShardKeys): Promise<string[]> {
   const { prefix } = keys;
   const counted = await readAccounts(redis, keys);
   const walked = new Map<string, { pending: number; bytes: number; leaving: Map<string, number> }>();
   const faults: string[] = [];
-  const note = async (key: string, workspaceId: string, pending: number, bytes: number) => {
+  const note = async (key: string, workspaceId: string, pending: number, bytes: number, leaves?: number) => {
     const account = walked.get(workspaceId) ?? { pending: 0, bytes: 0, leaving: new Map<string, number>() };
     walked.set(workspaceId, account);
     account.pending += pending;
     account.bytes += bytes;
-    const ends = await redis.pexpiretime(key);
+    const ends = leaves ?? (await redis.pexpiretime(key));
     // A key that has moved to another node ends some milliseconds later.
     const known = [...(counted.get(workspaceId)?.leaving.keys() ?? [])].find(
       (at) => Math.abs(Number(at) - ends) < 1_000,
@@ -115,6 +122,13 @@ export async function findAccountFaults(redis: RedisClient, keys: ShardKeys): Pr
     const bytes = 1_000 + sizeOf([url, url, hdr, hdrOf]);
     if (Number(b) !== bytes) faults.push(`${key} takes ${bytes} bytes and says ${b ?? 'nothing'}`);
     await note(key, ws, 0, bytes);
+  }
+  for (const key of await redis.keys(GLOBAL_KEYS.idempotencyRecord('*'))) {
+    const { ws, b, answer = '', leaves } = await redis.hgetall(key);
+    if (ws === undefined) continue;
+    const bytes = Buffer.byteLength(answer) + 400;
+    if (Number(b) !== bytes) faults.push(`${key} takes ${bytes} bytes and says ${b ?? 'nothing'}`);
+    await note(key, ws, 0, bytes, Number(leaves));
   }
   for (const workspaceId of new Set([...walked.keys(), ...counted.keys()])) {
     const [known, found] = [counted, walked].map((accounts) => {

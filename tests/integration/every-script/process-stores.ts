@@ -78,7 +78,7 @@ export function createProcessStores({ redis, keyspace = createKeyspace(1), hasHi
     keyVersions: createKeyVersionStore({ redis, keyspace }),
     secrets: createEncryptedSecretStore({ redis, keyspace }),
     listeners: createListenerStore({ redis, keyspace }),
-    idempotency: createIdempotencyStore({ redis, now, leaseMs: 30_000, keepMs: DAY_MS }),
+    idempotency: createIdempotencyStore({ redis, keyspace, now, leaseMs: 30_000, keepMs: DAY_MS }),
     bindings: createBindingStore({ redis, keyspace, now }),
     portalLinks: createPortalLinkStore({ redis, keyspace, now: Date.now }),
     apiKeys: createApiKeyStore({ redis, now }),

@@ -32,12 +32,14 @@ export type Scene = {
   readonly readsOnly?: true;
   /** It frees memory, or ends or holds what was begun: a Redis that is full must not keep it from that. */
   readonly mustWorkWhenFull?: true;
+  /** It adds to an account what another script writes in another slot afterwards. */
+  readonly isAheadOfRecord?: true;
   /** Arranges it. Returns what a process does then; another may do the same at once. */
   readonly arrange: (stage: Stage) => Promise<(process: ProcessStores) => Promise<unknown>>;
 };
 
 const KEYSPACE = createKeyspace(1);
-const REQUEST = { apiKeyId: 'key_1', method: 'POST', path: '/tasks', idempotencyKey: 'once' };
+const REQUEST = { owner: 'ws_1', apiKeyId: 'key_1', method: 'POST', path: '/tasks', idempotencyKey: 'once' };
 const ANSWER = { status: 201, headers: {}, body: { id: 'task_1' } };
 const HOUR_MS = 3_600_000;
 const toDrop = (now: number) => ({
@@ -661,6 +663,15 @@ const access: readonly Scene[] = [
   {
     script: 'ACQUIRE_RECORD_LUA',
     arrange: () => Promise.resolve(({ idempotency }: ProcessStores) => idempotency.acquire(REQUEST, 'body')),
+  },
+  {
+    script: 'COUNT_ANSWER_LUA',
+    isAheadOfRecord: true,
+    arrange: () =>
+      Promise.resolve(async ({ idempotency }: ProcessStores) => {
+        const reply = await idempotency.acquire(REQUEST, 'body');
+        return reply.kind === 'acquired' ? await reply.record.keepAnswer(ANSWER) : reply;
+      }),
   },
   ...(['RENEW_RECORD_LUA', 'KEEP_ANSWER_LUA', 'GIVE_BACK_RECORD_LUA'] as const).map((script): Scene => ({
     script,

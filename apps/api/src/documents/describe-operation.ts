@@ -17,7 +17,7 @@ import type {
   ZodOpenApiResponseObject,
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { isForPortalLinks, type Operation, type RouteTable } from '../http/operation.ts';
+import { isForPortalLinks, mayRunAgain, type Operation, type RouteTable } from '../http/operation.ts';
 import { AnsweredProblem, describeProblem } from '../http/problem.ts';
 
 type Described = Omit<Operation<never>, 'handle'>;
@@ -134,7 +134,10 @@ function problemsOf(operation: Described, table: Table): ProblemCode[] {
   // A path parameter that cannot be decoded leads to no route.
   if (notFound.length > 0) codes.push('route_not_found', ...notFound);
   codes.push(...problems);
-  if (isIdempotent(operation, table)) codes.push('idempotency_conflict', 'request_in_progress');
+  if (isIdempotent(operation, table)) {
+    codes.push('idempotency_conflict', 'request_in_progress');
+    if (!mayRunAgain(operation, table.access)) codes.push('workspace_full');
+  }
   codes.push('rate_limited', 'internal', 'unavailable');
   // Some name what an id of theirs stands for, too.
   return [...new Set(codes)];

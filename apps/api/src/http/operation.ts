@@ -55,6 +55,8 @@ export type Operation<
   };
   /** It obeys `If-Match`. Every other operation that is no GET refuses it. */
   readonly obeysIfMatch?: true;
+  /** It does no harm again, see `mayRunAgain`. */
+  readonly isHarmlessAgain?: true;
   /** Describes an answer with status 503 and the same schema. Absent: 503 is always a problem. */
   readonly unavailable?: string;
   /** Portal links may use it, although they may not use the other operations of its table. */
@@ -97,6 +99,17 @@ export type RouteTable<Deps> = {
 export type KeyedRouteTable<Deps> = RouteTable<Deps> & {
   readonly access: 'webhooks' | 'tasks' | 'execute' | 'platform';
 };
+
+/**
+ * Whether an operation runs for a new `Idempotency-Key` although its answer can't be kept: it sets, rotates or holds, or
+ * it is an executor's, whose facts count once by themselves. Whatever creates something is refused then.
+ */
+export function mayRunAgain(
+  { method, isHarmlessAgain }: Pick<Operation<never>, 'method' | 'isHarmlessAgain'>,
+  access: Access,
+): boolean {
+  return method === 'patch' || access === 'execute' || isHarmlessAgain === true;
+}
 
 /** Body of an operation that takes none. */
 export const NoBody = z.strictObject({});

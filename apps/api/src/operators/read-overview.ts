@@ -139,7 +139,7 @@ export const OverviewView = z
       .meta({ description: 'Memory of all masters. Empty where Redis does not tell.' }),
     workspaces: z.array(z.strictObject({ workspaceId: z.string(), pending: Count, bytes: Count })).meta({
       description:
-        'The ten that hold the most, largest first. `bytes`: roughly what their Tasks, facts, bodies and attempts take in Redis.',
+        'The ten that hold the most, largest first. `bytes`: roughly what their Tasks, facts, bodies, attempts and kept answers take in Redis.',
     }),
     buckets: z.array(
       z.strictObject({

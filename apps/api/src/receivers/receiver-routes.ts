@@ -137,6 +137,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
     }),
     operation('rotateReceiverSecret', 'POST /{id}/secret/rotate', {
       audit: 'path',
+      isHarmlessAgain: true,
       summary: "Rotate a receiver's signing secret",
       description: 'Also of one that is disabled or locked.',
       body: RotateSecret,
@@ -218,6 +219,7 @@ export const LOCK_ROUTES: RouteTable<LockRoutesDeps> = {
   operations: [
     operation('lockReceiver', 'POST /{id}/lock', {
       audit: 'path',
+      isHarmlessAgain: true,
       summary: 'Disable a receiver until the platform lifts that',
       description:
         'Its pending deliveries are canceled. Until the lock is lifted nothing is sent to it, and its workspace can only read, rotate its secret and remove it: everything else is `receiver_locked`. One that is disabled already stays so. A second lock replaces the reason.',
@@ -237,6 +239,7 @@ export const LOCK_ROUTES: RouteTable<LockRoutesDeps> = {
     }),
     operation('pauseReceiver', 'POST /{id}/pause', {
       audit: 'path',
+      isHarmlessAgain: true,
       summary: 'Hold back what is sent to a receiver until the platform lifts that',
       description:
         'Its deliveries wait, redeliveries and replays too, and lose no try; test events are still sent. Nothing that its workspace does lifts the pause: it can change, disable and remove the receiver, which stays paused. What waits for longer than deliveries are tried is then `failed` as `too_old`. A second pause replaces the reason.',

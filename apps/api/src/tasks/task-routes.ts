@@ -237,6 +237,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
     }),
     operation('rotateCallbackSecret', 'POST /{id}/callback/secret/rotate', {
       audit: 'path',
+      isHarmlessAgain: true,
       summary: "Rotate the signing secret of a Task's callback",
       body: RotateSecret,
       answer: ROTATION_ANSWER,

@@ -32,7 +32,7 @@ origin count as one.
   sent a second   attempts, in the last minute or two
   empty in        when what is due will be sent at this rate, if no more comes
 Findings: what is wrong with Redis, the history or the work, in the words of "herald doctor".
-By workspace: those whose Tasks, facts, bodies and attempts take the most of Redis, roughly.
+By workspace: those whose Tasks, facts, bodies, attempts and kept answers take the most of Redis, roughly.
 ${examples('herald queues', 'herald queues --by-workspace', 'watch -n 2 herald queues')}`,
     )
     .option('--by-workspace', 'the workspaces that hold the most instead')

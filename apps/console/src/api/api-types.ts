@@ -2359,7 +2359,7 @@ export interface components {
          *     - `payload_not_kept`: The payload of the delivery is no longer kept: the service keeps none in its history.
          *     - `not_api_resolvable`: The `api_resolvable` of the action is false: a key of its workspace may not resolve it.
          *     - `stale_action_version`: Another action version is the current one.
-         *     - `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+         *     - `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
          *     - `precondition_failed`: The receiver was changed since its `ETag` was read, or the request has an `If-Match` where nothing has an `ETag`.
          *     - `validation_failed`: The input breaks rules. Nothing was changed.
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
@@ -3955,7 +3955,7 @@ export interface components {
                 /** @description When it is full at this rate. */
                 fullInSeconds?: number;
             };
-            /** @description The ten that hold the most, largest first. `bytes`: roughly what their Tasks, facts, bodies and attempts take in Redis. */
+            /** @description The ten that hold the most, largest first. `bytes`: roughly what their Tasks, facts, bodies, attempts and kept answers take in Redis. */
             workspaces: {
                 workspaceId: string;
                 pending: number;
@@ -4405,7 +4405,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -4696,7 +4710,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -5081,7 +5095,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -5621,7 +5649,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -6006,7 +6034,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -6163,7 +6191,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -6290,7 +6318,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -6384,7 +6426,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -6491,7 +6533,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -6927,7 +6969,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -7407,7 +7449,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -7627,7 +7683,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -7819,7 +7889,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -7964,7 +8048,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -8116,7 +8200,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];

@@ -2865,7 +2865,7 @@ export interface components {
          *     - `payload_not_kept`: The payload of the delivery is no longer kept: the service keeps none in its history.
          *     - `not_api_resolvable`: The `api_resolvable` of the action is false: a key of its workspace may not resolve it.
          *     - `stale_action_version`: Another action version is the current one.
-         *     - `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+         *     - `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
          *     - `precondition_failed`: The receiver was changed since its `ETag` was read, or the request has an `If-Match` where nothing has an `ETag`.
          *     - `validation_failed`: The input breaks rules. Nothing was changed.
          *     - `unavailable`: Redis, or the workers, cannot be reached now.
@@ -3260,7 +3260,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -3551,7 +3565,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -3936,7 +3950,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -4192,7 +4220,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -4533,7 +4561,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -4690,7 +4718,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -4817,7 +4845,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -4911,7 +4953,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -5018,7 +5060,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -5454,7 +5496,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -5828,7 +5870,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -6048,7 +6104,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -6240,7 +6310,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];
@@ -6385,7 +6469,7 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
             /**
-             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
              *
              *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
              */
@@ -6537,7 +6621,21 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             422: components["responses"]["validation_failed"];
-            429: components["responses"]["rate_limited"];
+            /**
+             * @description `workspace_full`: The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.
+             *
+             *     `rate_limited`: Too many requests of this workspace, or too many failed authentications from this address.
+             */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["internal"];
             503: components["responses"]["unavailable"];
             default: components["responses"]["problem"];

@@ -125,7 +125,7 @@ const DOMAIN_PROBLEMS = {
   workspace_full: {
     status: 429,
     meaning:
-      'The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies and attempts take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries. Its replays wait.',
+      'The workspace has as many deliveries pending as it may, or its Tasks, facts, bodies, attempts and kept answers take as much as they may. What would add to that is refused to it alone: its reports and Tasks, test events and redeliveries, and a POST with a new `Idempotency-Key`. Its replays wait.',
     action:
       'Repeat the request after `Retry-After`. Look for receivers that answer late or not at all, and close Tasks that nobody works on. Operators raise `WORKSPACE_PENDING_LIMIT` and `WORKSPACE_BYTES`.',
   },

@@ -1,18 +1,26 @@
-import { newSeed, type Seed } from '@herald/core';
+import { newSeed, WorkspaceFullError, type DomainError, type Seed, type WorkspaceId } from '@herald/core';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { GLOBAL_KEYS } from '../keys/keys.ts';
+import { ACCOUNT_LUA } from '../keys/account-lua.ts';
+import { GLOBAL_KEYS, type Keyspace } from '../keys/keys.ts';
 import { newRevision } from '../redis/random-token.ts';
 import { defineReplicatedScript, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 import { defineScript } from '../redis/script.ts';
+import type { RoomDeps } from '../stats/memory-guard.ts';
+import { createWorkspaceAccounts, NO_LIMITS } from '../stats/workspace-accounts.ts';
 
 /** The scope of an `Idempotency-Key`. `path` is the concrete one, without a query. */
 export type RequestName = {
+  /** For whose account its answer counts: a workspace, or `platform:<key id>`. Not a part of the name. */
+  readonly owner: WorkspaceId;
   readonly apiKeyId: string;
   readonly method: string;
   readonly path: string;
   readonly idempotencyKey: string;
 };
+
+/** What Redis takes of a record besides its answer. */
+const RECORD_BYTES = 400;
 
 /**
  * The answer of a request that succeeded, without its secrets. `repeated`: names of fields that stood in the request
@@ -36,19 +44,25 @@ export type IdempotencyRecord = {
   readonly giveBack: (changed: 'nothing' | 'perhaps') => Promise<'given_back' | 'lost'>;
 };
 
-/** `conflict`: the key was used for another body. `in_progress`: another run holds the record. */
+/**
+ * `conflict`: the key was used for another body. `in_progress`: another run holds the record. `no_room`: the key is new,
+ * and there is no room to keep an answer; nothing is left of it.
+ */
 type AcquireReply =
   | { readonly kind: 'acquired'; readonly record: IdempotencyRecord }
   | { readonly kind: 'answered'; readonly answer: KeptAnswer }
-  | { readonly kind: 'conflict' | 'in_progress' };
+  | { readonly kind: 'conflict' | 'in_progress' }
+  | { readonly kind: 'no_room'; readonly error: DomainError };
 
-type IdempotencyStoreDeps = ReplicatedStoreDeps & {
-  readonly now: () => number;
-  /** How long a record is held that isn't renewed, in ms. */
-  readonly leaseMs: number;
-  /** How long a key is kept, in ms. */
-  readonly keepMs: number;
-};
+type IdempotencyStoreDeps = ReplicatedStoreDeps &
+  RoomDeps & {
+    readonly keyspace: Keyspace;
+    readonly now: () => number;
+    /** How long a record is held that isn't renewed, in ms. */
+    readonly leaseMs: number;
+    /** How long a key is kept, in ms; with an answer up to a sixty-fourth longer. */
+    readonly keepMs: number;
+  };
 
 const AcquireReplyText = z.union([
   z.tuple([z.literal('acquired'), z.string(), z.string()]),
@@ -59,20 +73,43 @@ const RenewReply = z.enum(['renewed', 'lost']);
 const KeepReply = z.enum(['kept', 'lost']);
 const GiveBackReply = z.enum(['given_back', 'lost']);
 
-/** Requests with an `Idempotency-Key`, and the answers of those that succeeded. */
+/**
+ * Requests with an `Idempotency-Key`, and the answers of those that succeeded. Kept answers count for the account of
+ * their owner, which is the workspace of the caller, or `platform:<key id>`.
+ *
+ * The account lies in another slot than the record, so no script writes both. The account is first: after a crash in
+ * between it says too much, and gives that back at the time at which the answer would have left. A run that ended without
+ * an answer leaves its seed, which nobody counts: only an outage of ours makes it.
+ */
 export function createIdempotencyStore(deps: IdempotencyStoreDeps) {
-  const { redis, awaitReplication, now, leaseMs, keepMs } = deps;
+  const { redis, awaitReplication, keyspace, limits = NO_LIMITS, findRefusal, now, leaseMs, keepMs } = deps;
+  const accounts = createWorkspaceAccounts({ redis, keyspace, now });
   const acquire = defineReplicatedScript(deps, ACQUIRE_RECORD_LUA);
   const renew = defineScript(redis, RENEW_RECORD_LUA);
   const keepAnswer = defineReplicatedScript(deps, KEEP_ANSWER_LUA);
   const giveBack = defineScript(redis, GIVE_BACK_RECORD_LUA);
+  const count = defineScript(redis, COUNT_ANSWER_LUA);
 
-  const toRecord = (key: string, token: string, seed: Seed): IdempotencyRecord => ({
+  const toRecord = (key: string, token: string, seed: Seed, owner: WorkspaceId): IdempotencyRecord => ({
     seed,
     renew: async () => RenewReply.parse(await renew([key], [token, now() + leaseMs])),
-    keepAnswer: async (answer) => KeepReply.parse(await keepAnswer([key], [token, JSON.stringify(answer), keepMs])),
+    async keepAnswer(answer) {
+      const text = JSON.stringify(answer);
+      const bytes = RECORD_BYTES + Buffer.byteLength(text);
+      const [keys, at] = [keyspace.of(owner), now()];
+      const counted = await count([keys.workspaceLeaving(owner)], [keys.prefix, owner, bytes, at, keepMs]);
+      const leaves = z.number().parse(counted);
+      return KeepReply.parse(await keepAnswer([key], [token, text, leaves - at, owner, bytes, leaves]));
+    },
     giveBack: async (changed) => GiveBackReply.parse(await giveBack([key], [token, changed])),
   });
+
+  const findNoRoom = async (owner: WorkspaceId): Promise<DomainError | undefined> => {
+    const refusal = findRefusal?.(owner);
+    if (refusal) return refusal;
+    const isFull = await accounts.isFull(owner, RECORD_BYTES, limits.bytes);
+    return isFull ? new WorkspaceFullError('answers', limits.bytes) : undefined;
+  };
 
   return {
     leaseMs,
@@ -84,7 +121,8 @@ export function createIdempotencyStore(deps: IdempotencyStoreDeps) {
       const key = GLOBAL_KEYS.idempotencyRecord(digestOf(name));
       const token = newRevision();
       const { at, random } = newSeed(now());
-      const args = [token, fingerprint, at, at + leaseMs, Buffer.from(random).toString('base64'), keepMs];
+      const randomText = Buffer.from(random).toString('base64');
+      const args = [token, fingerprint, at, at + leaseMs, randomText, keepMs];
       const text = await acquire([key], args).catch(async (error: unknown) => {
         // This run did nothing. An earlier one may have: its seed stays.
         if (awaitReplication) await giveBack([key], [token, 'perhaps']);
@@ -94,7 +132,12 @@ export function createIdempotencyStore(deps: IdempotencyStoreDeps) {
       if (reply[0] === 'answered') return { kind: 'answered', answer: KeptAnswer.parse(JSON.parse(reply[1])) };
       if (reply[0] !== 'acquired') return { kind: reply[0] };
       const seed = { at: Number(reply[1]), random: Buffer.from(reply[2], 'base64') };
-      return { kind: 'acquired', record: toRecord(key, token, seed) };
+      const record = toRecord(key, token, seed, name.owner);
+      // A key that has run before must be answered, however full it is.
+      const error = reply[2] === randomText ? await findNoRoom(name.owner) : undefined;
+      if (!error) return { kind: 'acquired', record };
+      await record.giveBack('nothing');
+      return { kind: 'no_room', error };
     },
   };
 }
@@ -108,8 +151,9 @@ function digestOf({ apiKeyId, method, path, idempotencyKey }: RequestName): stri
 
 /**
  * An idempotency record is a hash: `body` (fingerprint), `at` and `random` (the seed of all runs), `token` and `until`
- * (the present run, and the end of its lease), `again` once a second run began, and `answer` once a run succeeded. Another
- * run may acquire it after `until`.
+ * (the present run, and the end of its lease), `again` once a second run began, and `answer` once a run succeeded, with
+ * `ws` (its owner), `b` (for how many bytes it counts) and `leaves` (when they leave the account, ms). Another run may
+ * acquire it after `until`.
  */
 const ACQUIRE_RECORD_LUA = /* lua */ `
 -- Acquire a request's record under a lease, unless another run holds it or has answered.
@@ -149,11 +193,25 @@ const KEEP_ANSWER_LUA = /* lua */ `
 -- Keep the answer of a run that succeeded, unless a newer run has the record.
 -- KEYS[1] idempotency record (hash)
 -- ARGV[1] token   ARGV[2] answer (JSON)   ARGV[3] time to live (ms)
+-- ARGV[4] owner   ARGV[5] bytes that its account has for it   ARGV[6] when they leave (ms)
 -- Returns 'kept' | 'lost'.
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 'lost' end
-redis.call('HSET', KEYS[1], 'answer', ARGV[2])
+redis.call('HSET', KEYS[1], 'answer', ARGV[2], 'ws', ARGV[4], 'b', ARGV[5], 'leaves', ARGV[6])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 'kept'
+`;
+
+const COUNT_ANSWER_LUA = /* lua */ `
+-- Add an answer that will be kept to the account of its owner. If it is sent again it counts twice, until it leaves.
+-- KEYS[1] what leaves the account when (hash)
+-- ARGV[1] prefix   ARGV[2] owner   ARGV[3] bytes   ARGV[4] now (ms)   ARGV[5] how long it is kept at least (ms)
+-- Returns when it leaves (ms).
+local prefix = ARGV[1]
+${ACCOUNT_LUA}
+local at = timeToLeave(ARGV[4], ARGV[5])
+noteBytes(ARGV[2], tonumber(ARGV[3]), at)
+writeAccounts()
+return at
 `;
 
 const GIVE_BACK_RECORD_LUA = /* lua */ `#!lua flags=allow-oom

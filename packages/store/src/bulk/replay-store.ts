@@ -118,7 +118,7 @@ const FullOf = z.enum(['pending', 'bytes', 'memory']);
 export const REPLAY_WAITS: Readonly<Record<z.infer<typeof FullOf>, string>> = {
   pending: 'this workspace has as many deliveries pending as it may; the replay goes on when some of them have ended',
   bytes:
-    'the Tasks, facts, bodies and attempts of this workspace take as much as they may; the replay goes on when some are gone',
+    'the Tasks, facts, bodies, attempts and kept answers of this workspace take as much as they may; the replay goes on when some are gone',
   memory:
     'the store is nearly full, and this workspace is among those that hold the most; the replay goes on by itself',
 };

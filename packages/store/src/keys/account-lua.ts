@@ -1,9 +1,10 @@
 /**
  * What each workspace holds, counted by the scripts that write, in the same step: `pending`, its pending deliveries, and
- * `held`, roughly what its Tasks, their facts, messages and callbacks, its bodies and its attempts take. A Task, a callback
- * and a transition say in `b` for how much they are counted, and count no more once that is gone. A transition's attempts
- * count with it: they go no later. Redis deletes most records by itself, so `w:<workspace>:leaving` says
- * how much leaves at which time, and `leaving` when to look at a workspace next; `leave` then takes it off.
+ * `held`, roughly what its Tasks, their facts, messages and callbacks, its bodies, its attempts, and the answers kept for
+ * its Idempotency-Keys take. A Task, a callback, a transition and a kept answer say in `b` for how much they are counted,
+ * and count no more once that is gone. A transition's attempts count with it: they go no later. Redis deletes most records
+ * by itself, so `w:<workspace>:leaving` says how much leaves at which time, and `leaving` when to look at a workspace
+ * next; `leave` then takes it off.
  */
 
 /** What Redis takes besides the content: of a Task with its look-up and its places in lists, of a fact, a message, a

@@ -73,7 +73,7 @@ export function createShardKeys(tag: string) {
     workspaceTasks: (id: WorkspaceId) => `${prefix}w:${id}:tasks`,
     /** zset: workspaces, by the number of their pending deliveries; see `ACCOUNT_LUA` */
     pending: `${prefix}pending`,
-    /** zset: workspaces, by roughly what their Tasks, facts, bodies and attempts take, in bytes */
+    /** zset: workspaces, by roughly what their Tasks, facts, bodies, attempts and kept answers take, in bytes; also `platform:<key id>` */
     held: `${prefix}held`,
     /** zset: workspaces, by the time at which something of that leaves by itself */
     leaving: `${prefix}leaving`,

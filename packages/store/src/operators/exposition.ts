@@ -171,7 +171,7 @@ export function addServiceGauges(registry: MetricsRegistry): (state: ServiceStat
     ),
     bytes: gauge(
       'herald_workspace_held_bytes',
-      'Roughly what the Tasks, facts, bodies and attempts of these take in Redis.',
+      'Roughly what the Tasks, facts, bodies, attempts and kept answers of these take in Redis.',
       'workspace',
     ),
   };

@@ -1,8 +1,9 @@
 import type { WorkspaceId } from '@herald/core';
 import { z } from 'zod';
-import { PLATFORM_OWNER, readScoredIds } from '../keys/keys.ts';
+import { GLOBAL_KEYS, PLATFORM_OWNER, readScoredIds } from '../keys/keys.ts';
 import { ACCOUNT_LUA } from '../keys/account-lua.ts';
 import { defineScript } from '../redis/script.ts';
+import { walkKeys } from '../redis/walk-keys.ts';
 import { createWorkspaceAccounts, walkRecords, type AccountsDeps } from './workspace-accounts.ts';
 
 /** What an account says, and how much it lacks; below 0: has too much. */
@@ -72,9 +73,9 @@ writeAccounts()
 const Counted = z.array(z.tuple([z.string(), z.number(), z.number(), z.number()]));
 
 /**
- * What accounts lack or have too much, by walks over all Tasks, callbacks and transitions, in bounded steps. Others write
- * meanwhile. So a difference is one only if it is larger than what the account itself moved during a walk, and of the walks that one
- * counts that found least. What is busy may keep a difference that a quieter time finds.
+ * What accounts lack or have too much, by walks over all Tasks, callbacks, transitions and kept answers, in bounded steps. Others
+ * write meanwhile. So a difference is one only if it is larger than what the account itself moved during a walk, and of
+ * the walks that one counts that found least. What is busy may keep a difference that a quieter time finds.
  */
 export async function findAccountDifferences(deps: RecountDeps): Promise<AccountDifference[]> {
   const walks: Walk[] = [];
@@ -189,8 +190,24 @@ async function countAll(deps: RecountDeps): Promise<Map<WorkspaceId, Tally>> {
       const tally = tallyOf(tallies, workspaceId);
       tally.pending += pending;
       tally.bytes += bytes;
-      if (at > 0) tally.leaving.set(String(at), (tally.leaving.get(String(at)) ?? 0) + bytes);
+      if (at > 0) addLeaving(tally, at, bytes);
+    }
+  }
+  // Each in a slot of its own: no script reads them together.
+  for await (const { names } of walkKeys(redis, GLOBAL_KEYS.idempotencyRecord('*'))) {
+    const unseen = names.filter((name) => !seen.has(name));
+    for (const name of unseen) seen.add(name);
+    const rows = await Promise.all(unseen.map((name) => redis.hmget(name, 'ws', 'b', 'leaves')));
+    for (const [workspaceId, bytes, leaves] of rows) {
+      if (workspaceId == null || (only !== undefined && only !== workspaceId)) continue;
+      const tally = tallyOf(tallies, workspaceId);
+      tally.bytes += Number(bytes);
+      addLeaving(tally, Number(leaves), Number(bytes));
     }
   }
   return tallies;
+}
+
+function addLeaving({ leaving }: Tally, at: number, bytes: number): void {
+  leaving.set(String(at), (leaving.get(String(at)) ?? 0) + bytes);
 }

@@ -19,7 +19,7 @@ import { walkKeys } from '../redis/walk-keys.ts';
 export type WorkspaceLimits = {
   /** Pending deliveries. */
   readonly pending: number;
-  /** What its Tasks, facts, bodies and attempts take. */
+  /** What its Tasks, facts, bodies, attempts and kept answers take. */
   readonly bytes: number;
 };
 
@@ -78,6 +78,14 @@ export function createWorkspaceAccounts({ redis, keyspace, now }: AccountsDeps) 
         [keys.pending, keys.held].map((key) => redis.zscore(key, workspaceId)),
       );
       return { workspaceId, pending: Number(pending ?? 0), bytes: Number(bytes ?? 0) };
+    },
+    /** Whether so many bytes more are past its limit; 0: there is none. */
+    async isFull(workspaceId: WorkspaceId, bytes: number, limit: number): Promise<boolean> {
+      const keys = keyspace.of(workspaceId);
+      const isPast = async () => Number((await redis.zscore(keys.held, workspaceId)) ?? 0) + bytes > limit;
+      if (limit === 0 || !(await isPast())) return false;
+      await takeOffLeft(keys);
+      return await isPast();
     },
     /** The workspaces that hold the most, largest first. */
     async largest(limit: number, by: 'held' | 'pending' = 'held'): Promise<readonly WorkspaceAccount[]> {
