@@ -13,9 +13,9 @@ export function renderCommands(): string {
 
 \`herald\` works directly on the service's Redis, without HTTP and without a key; no API and no worker needs to run. It reads
 \`REDIS_URL\`, \`REDIS_CLUSTER_NODES\` or \`REDIS_SENTINELS\`, and \`SHARDS\` and \`RETENTION\` if the service sets them. Without an
-address of Redis it uses the service of \`npm start\`, and says so on stderr. Run it as \`npx --no-install herald <command>\` (or
-\`npm run --silent herald -- <command>\`) in the folder of the repository, after \`npm run build\`, and as \`herald <command>\` in the
-image.
+address of Redis it uses the service of \`npm start\`, and says on stderr whether that runs. Run it as
+\`npx --no-install herald <command>\` (or \`npm run --silent herald -- <command>\`) in the folder of the repository, after
+\`npm run build\`, and as \`herald <command>\` in the image.
 
 - An id is enough. No command needs the workspace of a delivery, a receiver or a portal link.
 - A terminal gets tables and relative times. A pipe gets tab-separated columns with a header line and exact times.

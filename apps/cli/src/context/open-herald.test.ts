@@ -23,9 +23,19 @@ function leave(content: unknown): void {
 
 const serviceEnv = (env: NodeJS.ProcessEnv) => createServiceEnv({ env, localFolder, note: (text) => notes.push(text) });
 
-test('without a service of npm start the environment is taken as it is', () => {
-  expect(serviceEnv({ SHARDS: '2' })()).toEqual({ SHARDS: '2' });
+test('where npm start never ran the environment is taken as it is', () => {
+  const find = createServiceEnv({
+    env: { SHARDS: '2' },
+    localFolder: `${localFolder}-none`,
+    note: (text) => notes.push(text),
+  });
+  expect(find()).toEqual({ SHARDS: '2' });
   expect(notes).toEqual([]);
+});
+
+test('where it ran and has ended in order, that is told', () => {
+  expect(serviceEnv({ SHARDS: '2' })()).toEqual({ SHARDS: '2' });
+  expect(notes).toEqual(["The service of npm start doesn't run, so this takes the environment's variables."]);
 });
 
 test('the service that npm start runs is found, and told once', () => {

@@ -21,6 +21,7 @@ import { demandAccess } from '@herald/store/redis/check-redis';
 import { createAwaitReplication } from '@herald/store/redis/await-replication';
 import { judgeShards, createShardRecordStore } from '@herald/store/data/shard-record';
 import { findLayoutProblem } from '@herald/store/data/data-loss';
+import { existsSync } from 'node:fs';
 
 /**
  * The settings of the service that the CLI needs to reach its data.
@@ -143,7 +144,11 @@ export function createServiceEnv({ env, localFolder, note }: ServiceEnvDeps): ()
     if (ADDRESSES.some((name) => (env[name] ?? '') !== '')) return env;
     const file = runningFileOf(localFolder);
     const running = read(localFolder, file);
-    if (!running) return env;
+    if (!running) {
+      if (existsSync(localFolder))
+        note("The service of npm start doesn't run, so this takes the environment's variables.");
+      return env;
+    }
     if (!isAlive(running))
       throw new ConfigError(
         `The service of npm start has died: its process ${running.pid} is gone. Start it again, or set REDIS_URL to use ` +
