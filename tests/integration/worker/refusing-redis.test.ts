@@ -132,7 +132,7 @@ test.each(CASES as readonly { word: keyof typeof REFUSALS; write: keyof typeof W
     const { status, times } = WRITES[write];
     const areDone = async () => (await Promise.all(ids.map(engine.statusOf))).every((each) => each === status);
     await waitFor(`all to be ${status}`, areDone, SOON_MS);
-    expect([...begun]).toEqual(ids.map((id) => [id, times]));
+    expect(begun).toEqual(new Map(ids.map((id) => [id, times])));
     expect(await findFaults({ redis: engine.redis, keys: engine.keys.queue })).toEqual([]);
   },
   60_000,
