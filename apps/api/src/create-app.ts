@@ -83,11 +83,12 @@ export function createApp(context: AppContext): Express {
   });
   const limits = [createBodyLimit(), createRateLimit(config.rateLimit, context.sendRateLimitCommand)];
   const records = context.idempotencyRecords;
-  const idempotency = createIdempotency({ records, logger });
-  const idempotencyOrNone = createIdempotency({ records, logger, mayRunAgain: true });
+  const keepAnswer = createIdempotency({ records, logger });
+  const keepAnswerOrNone = createIdempotency({ records, logger, mayRunAgain: true });
   const readJson = parseJson(BODY_LIMIT_BYTES);
-  const parseSingle = [...readJson, idempotencyOrNone];
-  const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES, 'transitions'), idempotencyOrNone];
+  const parseCreating = [...readJson, keepAnswer];
+  const parseSingle = [...readJson, keepAnswerOrNone];
+  const parseBatch = [...parseJson(BATCH_BODY_LIMIT_BYTES, 'transitions'), keepAnswerOrNone];
 
   const app = createBareApp(context);
   const beforeData = createBeforeData(context);
@@ -117,7 +118,7 @@ export function createApp(context: AppContext): Express {
   for (const table of CUSTOMER_ROUTES) {
     const parse: Steps['parse'] = (operation) => {
       if (!operation.body) return [];
-      return mayRunAgain(operation, table.access) ? parseSingle : [...readJson, idempotency];
+      return mayRunAgain(operation, table.access) ? parseSingle : parseCreating;
     };
     app.use(table.path, createRouter(table, context, { judge, limits, parse, audit }));
   }
