@@ -13,6 +13,8 @@ const URL = 'https://hooks.example.com/in';
 /** Begins the answer in the command that keeps it, and is in no other command. */
 const KEEPING_THE_ANSWER = '{"status":20';
 
+type Made = { readonly id: string };
+
 let herald: Herald;
 let workspace: WorkspaceClient;
 
@@ -36,12 +38,13 @@ async function postAndCrash(stopAt: string, path: string, options: RequestOption
 }
 
 /** Repeats what a crash interrupted: refused while the lease lasts, run when it has ended. */
-async function repeat(path: string, options: RequestOptions): Promise<HttpAnswer> {
-  const early = await workspace.request('POST', path, options);
+async function repeat(path: string, given: RequestOptions): Promise<HttpAnswer> {
+  const options = { key: workspace.key, ...given };
+  const early = await herald.request('POST', path, options);
   expect(problemOf(early)).toMatchObject({ status: 409, code: 'request_in_progress' });
   expect(early.headers['retry-after']).toBeDefined();
   await endLeases(herald.redis);
-  return await workspace.request('POST', path, options);
+  return await herald.request('POST', path, options);
 }
 
 test('a registration that crashed before its answer was kept is found by the repeated one, and is not made again', async () => {
@@ -113,6 +116,26 @@ test('a rotation that crashed before its answer was kept rotates again, and show
   const shown = (bodyOf(rotated, 200) as { secret: string }).secret;
   expect(shown).toMatch(/^whsec_/);
   expect(shown).not.toBe(secret);
+});
+
+test('a link and a key that crashed before their answers were kept are made again, and the first can be ended', async () => {
+  const options = under('k', { key: await herald.createKey(undefined, ['platform']), body: {} });
+  for (const [kind, secret] of [
+    ['portal-links', 'token'],
+    ['keys', 'key'],
+  ] as const) {
+    const of = `${workspace.id}/${kind}`;
+    const list = async () => Object.values((await herald.askAsPlatform('GET', of, 200)) as object).flat() as Made[];
+    const before = await list();
+    await postAndCrash(KEEPING_THE_ANSWER, `/api/platform/workspaces/${of}`, options);
+    const [unseen, ...others] = (await list()).filter(({ id }) => before.every((each) => each.id !== id));
+    expect(others).toEqual([]);
+    const made = bodyOf(await repeat(`/api/platform/workspaces/${of}`, options), 201) as Made;
+    expect(made).toMatchObject({ [secret]: expect.any(String) as string });
+    expect(made.id).not.toBe(unseen?.id);
+    await herald.askAsPlatform('DELETE', `${of}/${unseen?.id ?? ''}`, 200);
+    expect((await list()).map(({ id }) => id).sort()).toEqual([...before.map(({ id }) => id), made.id].sort());
+  }
 });
 
 test('after a crash another body is a conflict, since the first may have had its effect', async () => {
