@@ -118,6 +118,33 @@ test.each([
   expect(hideOwnHeaders(responded(answer), own)).toEqual({ ...responded(shown), ...more });
 });
 
+test('a text that overlaps another, and one that stands for another, show nothing of either', () => {
+  const both = { 'x-one': 'abcdefgh12', 'x-two': 'fgh12345', 'x-three-of-them': 'x-three-of-them' };
+  const hide = (answer: string) => hideOwnHeaders(responded(answer), both);
+  expect(hide('<abcdefgh12345>')).toMatchObject({ answer: '<[x-one]>' });
+  expect(hide('fgh12345abcdefgh12')).toMatchObject({ answer: '[x-two][x-one]' });
+  expect(hide('x-three-of-them')).toMatchObject({ answer: '[x-three-of-them]' });
+});
+
+/** Headers each of whose names repeats the value of the next, which is shorter. */
+const nested = (values: readonly string[], times: number) =>
+  Object.fromEntries(values.map((value, at) => [`n${at}-${(values[at + 1] ?? 'z').repeat(times)}`, value]));
+
+test.each([
+  ['names that hold the values of others', nested(['q'.repeat(12), 'r'.repeat(11), 's'.repeat(10), 't'.repeat(9)], 20)],
+  ['a name as long as may be', { [`n-${'z'.repeat(4_000)}`]: 'q'.repeat(12) }],
+  ['many words', { words: Array.from({ length: 450 }, (_, at) => `w${at}`.padEnd(8, 'q')).join(' ') }],
+])('what stands for own headers never makes an answer longer than is kept: %s', (_name, headers) => {
+  expect(Object.entries(headers).flat().join('').length).toBeLessThanOrEqual(4_096);
+  const answer = Object.values(headers)[0]?.slice(0, 12).repeat(85) ?? '';
+  const hidden = hideOwnHeaders(responded(answer, { headers: { server: answer.slice(0, 256) } }), headers);
+  if (hidden.kind !== 'responded') throw new Error('it is an answer');
+  expect(Buffer.byteLength(hidden.answer)).toBeLessThanOrEqual(1_024);
+  expect(Buffer.byteLength(hidden.headers?.server ?? '')).toBeLessThanOrEqual(256);
+  expect(hidden.answer).not.toContain(answer.slice(0, 12));
+  expect(hidden.digest).toBe(digestOf(answer));
+});
+
 test('the headers of an answer are treated like its body', () => {
   const outcome = responded('', { headers: { location: `/?token=${TOKEN}&a=1`, server: 'nginx' } });
   expect(hideOwnHeaders(outcome, own)).toEqual(

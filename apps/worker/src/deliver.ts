@@ -23,6 +23,7 @@ import {
   type SigningKey,
 } from '@herald/core';
 import type { SendResult, Sender } from '@herald/egress/create-sender';
+import { cutText, KEPT_BYTES, KEPT_HEADER_BYTES } from '@herald/egress/start-exchange';
 import type { JobEnd } from '@herald/queue';
 import { createBoundedMap } from '@herald/runtime/async';
 import type { TraceSpan, Tracing } from '@herald/runtime/create-tracing';
@@ -271,36 +272,59 @@ async function endingWith(span: TraceSpan | undefined, sending: Promise<SendResu
 
 /**
  * An outcome in which the answer doesn't repeat the endpoint's own headers: some servers send back what they got, and
- * answers are kept and shown. A value is hidden, and so is a word of it, such as the token after `Bearer`.
+ * answers are kept and shown. A value is hidden, and so is a word of it, such as the token after `Bearer`. What stands
+ * for it is no longer than what may be kept of an answer.
  */
 export function hideOwnHeaders(outcome: AttemptOutcome, ownHeaders: OwnHeaders): AttemptOutcome {
-  const hidden = Object.entries(ownHeaders).flatMap(([name, value]) =>
-    [value, ...value.split(/[ \t]+/)]
-      .flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
-      .filter((text) => text.length >= HIDDEN_FROM_CHARACTERS)
-      .map((text) => ({ text, label: `[${name}]` })),
-  );
-  if (outcome.kind !== 'responded' || hidden.length === 0) return outcome;
-  hidden.sort((a, b) => b.text.length - a.text.length);
-  const hide = (answer: string) => hidden.reduce((shown, { text, label }) => hideText(shown, text, label), answer);
+  const labels = new Map<string, string>();
+  for (const [name, value] of Object.entries(ownHeaders)) {
+    for (const word of [value, ...value.split(/[ \t]+/)]) {
+      for (const text of [word, JSON.stringify(word).slice(1, -1)]) {
+        if (text.length >= HIDDEN_FROM_CHARACTERS && !labels.has(text)) labels.set(text, `[${name}]`);
+      }
+    }
+  }
+  if (outcome.kind !== 'responded' || labels.size === 0) return outcome;
   const { answer, headers } = outcome;
-  const shown = hide(answer);
+  const shown = hideTexts(answer, labels, KEPT_BYTES);
   return {
     ...outcome,
     answer: shown,
     // It proves what came, not what is shown of it.
     ...(shown !== answer && { digest: outcome.digest ?? digestOf(answer) }),
-    ...(headers && { headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, hide(text)])) }),
+    ...(headers && {
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, text]) => [name, hideTexts(text, labels, KEPT_HEADER_BYTES)]),
+      ),
+    }),
   };
 }
 
-/** Also hides the part that is left of it where the answer was cut. */
-function hideText(answer: string, text: string, label: string): string {
-  const shown = answer.replaceAll(text, () => label);
-  for (let length = Math.min(text.length - 1, shown.length); length >= HIDDEN_FROM_CHARACTERS; length--) {
-    if (shown.endsWith(text.slice(0, length))) return shown.slice(0, -length) + label;
+/** All of them are looked for in what came: a label may be a part of another text, and must not be looked at. */
+function hideTexts(answer: string, labels: ReadonlyMap<string, string>, mostBytes: number): string {
+  const found = [...labels].flatMap(([text, label]) => findText(answer, text).map((place) => ({ ...place, label })));
+  if (found.length === 0) return answer;
+  found.sort((a, b) => a.start - b.start || b.end - a.end);
+  let [shown, end] = ['', 0];
+  for (const place of found) {
+    if (place.start >= end) shown += answer.slice(end, place.start) + place.label;
+    end = Math.max(end, place.end);
   }
-  return shown;
+  return cutText(shown + answer.slice(end), mostBytes);
+}
+
+/** Where a text stands, and the part that is left of it where the answer was cut. */
+function findText(answer: string, text: string): readonly { readonly start: number; readonly end: number }[] {
+  const places = [];
+  for (let start = answer.indexOf(text); start !== -1; start = answer.indexOf(text, start + text.length)) {
+    places.push({ start, end: start + text.length });
+  }
+  for (let length = Math.min(text.length - 1, answer.length); length >= HIDDEN_FROM_CHARACTERS; length--) {
+    if (!answer.endsWith(text.slice(0, length))) continue;
+    places.push({ start: answer.length - length, end: answer.length });
+    break;
+  }
+  return places;
 }
 
 /**
