@@ -21,6 +21,8 @@ const STATUS_LINE = /^HTTP\/(\d\.\d)[ \t]+(\d+)/;
 const ANSWER_BEGINS = 'HTTP/';
 /** What is kept of a line, a name and a value while they are read. */
 const KEPT = 64;
+/** Answers of 1xx that may come before the answer. Go's client took five for long. */
+const MOST_INTERIM = 32;
 
 const [TAB, LF, CR, BLANK, DASH, COLON, UNDERSCORE, DELETE] = [0x09, 0x0a, 0x0d, 0x20, 0x2d, 0x3a, 0x5f, 0x7f] as const;
 const SEMICOLON = 0x3b;
@@ -104,15 +106,13 @@ function createChunks() {
   let state: 'size' | 'extension' | 'data' | 'line' | 'trailer' | 'over' = 'size';
   let areOdd = false;
   let previous = 0;
-  let size = '';
+  /** What a chunk's size says so far, and then what is left of the chunk. */
   let left = 0;
 
   const endLine = (): void => {
     if (previous !== CR) areOdd = true;
     if (state === 'size' || state === 'extension') {
-      left = Number.parseInt(size, 16);
       state = left > 0 ? 'data' : 'line';
-      size = '';
     } else if (state === 'data') {
       state = 'size';
     } else {
@@ -127,7 +127,7 @@ function createChunks() {
       areOdd = true;
     } else if (state === 'size' && byte !== CR) {
       if (byte === SEMICOLON || byte === BLANK || byte === TAB) state = 'extension';
-      else size += String.fromCharCode(byte);
+      else left = 16 * left + Number.parseInt(String.fromCharCode(byte), 16);
     } else if (state === 'line' && byte !== CR) {
       state = 'trailer';
     }
@@ -167,6 +167,7 @@ function createBytewiseHead() {
   let value = '';
   let status = 0;
   let headers = 0;
+  let interim = 0;
   let length: string | undefined;
   let isRepeated = false;
   let version = '';
@@ -174,17 +175,19 @@ function createBytewiseHead() {
   /** How long the body is said to be may go on in the next line. */
   let isOpen = false;
 
-  const finish = (): void => {
+  /** False: no client reads so many. */
+  const finish = (): boolean => {
     const isFinal = status < 100 || status > 199 || status === 101;
     const isFramed = length !== undefined || encoding !== undefined;
     if (isFramed && (!isFinal || (encoding !== undefined && !isPlain()))) isOdd = true;
     if (status === 101) isOdd = true;
     if (!isFinal) {
       [state, line, headers, length, encoding] = ['status', '', 0, undefined, undefined];
-      return;
+      return ++interim <= MOST_INTERIM;
     }
     isOver = true;
     note = noteOf(status, length, encoding);
+    return true;
   };
 
   /** The encoding says where the body ends, and nothing else does. */
@@ -243,7 +246,7 @@ function createBytewiseHead() {
     return true;
   };
 
-  /** False: the lengths differ, or a line that continues another stands first. */
+  /** False: the lengths differ, a line that continues another stands first, or too many answers of 1xx came. */
   const startLine = (bytes: Buffer, index: number): boolean => {
     const byte = bytes[index] ?? 0;
     if (byte === CR) return true;
@@ -255,8 +258,7 @@ function createBytewiseHead() {
     if (!endValue()) return false;
     if (byte === LF) {
       if (previous !== CR) isOdd = true;
-      finish();
-      return true;
+      return finish();
     }
     [state, name, value, isRepeated] = ['name', '', '', false];
     readName(bytes, index);

@@ -308,7 +308,6 @@ describe('a receiver that takes longer than the deadline', () => {
   test.each<{ when: string; says: (socket: TLSSocket) => void; phase: TimeoutPhase }>([
     { when: 'says nothing', says: () => undefined, phase: 'response' },
     { when: 'trickles its headers', says: trickle('HTTP/1.1 200 OK\r\nx-a: ', 'b'), phase: 'response' },
-    { when: 'floods 1xx answers', says: flood('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'), phase: 'response' },
   ])('and $when has timed out in phase $phase', async ({ says, phase }) => {
     await using receiver = await startTls(credentials, (socket) => {
       socket.once('data', () => {
@@ -383,6 +382,54 @@ describe('a receiver that takes longer than the deadline', () => {
     expect(await send(receiver.url)).toEqual(responded(200));
     expect(await send(receiver.url)).toEqual(timedOut('response'));
     expect(receiver.connections).toHaveLength(1);
+  });
+});
+
+describe('a receiver that never stops', () => {
+  const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  const tooLong = { ...responded(200, expect.any(String) as string), bodyNote: 'body_too_long' };
+
+  test.each<{ what: string; head?: string; says: string; is: object }>([
+    { what: '1xx answers', says: 'HTTP/1.1 102 P\r\n\r\n', is: unreachable('malformed_answer') },
+    {
+      what: 'large 1xx answers',
+      says: `HTTP/1.1 103 E\r\nlink: ${'a'.repeat(8_000)}\r\n\r\n`,
+      is: unreachable('malformed_answer'),
+    },
+    { what: 'blank lines', says: '\r\n', is: unreachable('malformed_answer') },
+    { what: 'the size of a chunk', head: CHUNKED, says: '0', is: tooLong },
+    { what: 'what extends a chunk', head: `${CHUNKED}1;`, says: 'a=b;', is: responded(200, '') },
+    { what: 'chunks of one byte', head: CHUNKED, says: '1\r\na\r\n', is: tooLong },
+    {
+      what: 'trailers',
+      head: `${CHUNKED}0\r\n`,
+      says: 'x-a: b\r\n',
+      is: expect.objectContaining({ status: 200 }) as object,
+    },
+  ])('sending $what is ended long before the deadline', async ({ head = '', says, is }) => {
+    let written = 0;
+    await using receiver = await startTls(credentials, (socket) => {
+      socket.once('data', () => {
+        socket.write(head);
+        flood(says.repeat(Math.ceil(1_000 / says.length)))(socket);
+      });
+      socket.once('close', () => (written = socket.bytesWritten));
+    });
+    const { outcome } = await start({ deadlineMs: LONG_MS }).sender.send({
+      url: receiver.url,
+      headers: {},
+      body: Buffer.from('{}'),
+    });
+    expect(outcome).toMatchObject(is);
+    await receiver.allClosed();
+    // What the system keeps between the two comes on top.
+    expect(written).toBeLessThan(16_000_000);
+  });
+
+  test('with so many chunks is not read to its end, and what it said first is kept', async () => {
+    const says = `${CHUNKED}${'1\r\na\r\n'.repeat(40_000)}0\r\n\r\n`;
+    await using receiver = await startSaying(says);
+    expect(await start().send(receiver.url)).toMatchObject({ ...tooLong, answer: 'a'.repeat(1_024) });
   });
 });
 
@@ -645,6 +692,18 @@ describe('TLS', () => {
       }),
     },
     {
+      what: 'a group for DHE, however large, that the server chooses',
+      is: 'tls_protocol',
+      cause: /alert handshake failure/,
+      made: async () => ({
+        // The cipher needs an RSA key, and is refused before that is looked at.
+        ...toCredentials(await authority.issueCertificate({ ...HOSTS, isWeak: true })),
+        maxVersion: 'TLSv1.2',
+        ciphers: 'DHE-RSA-AES128-GCM-SHA256@SECLEVEL=0',
+        dhparam: 'auto',
+      }),
+    },
+    {
       what: 'HTTP/2 alone',
       is: 'tls_protocol',
       cause: /no application protocol/,
@@ -703,6 +762,15 @@ describe('TLS', () => {
     const handshakeFailure = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x28]);
     await using receiver = await startPlain((socket) => socket.once('data', () => socket.end(handshakeFailure)));
     expect(await start().send(receiver.url)).toEqual(unreachable('tls_protocol'));
+  });
+
+  test('is made once, however often the server asks for another', async () => {
+    await using receiver = await startTls({ ...credentials, maxVersion: 'TLSv1.2' }, (socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.renegotiate({}, () => undefined));
+    });
+    // What servers ask for another is a client certificate.
+    expect(await start().send(receiver.url)).toEqual(unreachable('tls_client_certificate'));
   });
 
   test('names the host to the server, and names no address', async () => {

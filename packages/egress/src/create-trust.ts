@@ -1,12 +1,20 @@
-import { X509Certificate } from 'node:crypto';
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { constants, X509Certificate } from 'node:crypto';
+import { createSecureContext, DEFAULT_CIPHERS, getCACertificates, type SecureContext } from 'node:tls';
+
+/**
+ * A server chooses what a handshake costs its client, before it has shown a certificate. A group of 10,000 bits for DHE
+ * takes 2.8 s of the event loop, and a new handshake on the same connection may be asked for again and again. Go's client
+ * and rustls have neither.
+ */
+const BOUNDED = { ciphers: `${DEFAULT_CIPHERS}:!DHE`, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
 
 /**
  * The authorities to trust: the usual ones, and one more. Make one for all connections: to read the authorities for each
  * takes longer than the handshake.
  */
 export function createTrust(caPem: string | undefined): SecureContext {
-  return createSecureContext(caPem === undefined ? {} : { ca: [...getCACertificates('default'), checkPem(caPem)] });
+  const ca = caPem === undefined ? undefined : [...getCACertificates('default'), checkPem(caPem)];
+  return createSecureContext({ ...BOUNDED, ...(ca && { ca }) });
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

@@ -89,7 +89,8 @@ const CURRENT_ERRORS = {
     action: 'Look at the log of the server. Operators find the code of OpenSSL in the log of the attempt.',
   },
   malformed_answer: {
-    meaning: 'The answer is not HTTP/1.1, has more than 64 KiB of headers, or a status that is not from 100 to 599.',
+    meaning:
+      'The answer is not HTTP/1.1, has more than 64 KiB of headers or 32 answers of 1xx before it, or a status that is not from 100 to 599.',
     action: 'Look at what the server, or a proxy in front of it, sends.',
   },
   timeout_lookup: {
@@ -164,7 +165,7 @@ export const BODY_NOTES = {
     action: 'Send a short answer, and end it: until then the connection is held.',
   },
   body_too_long: {
-    meaning: 'Its body was longer than 64 KiB. The rest was not read.',
+    meaning: 'Its body was longer than 64 KiB, or came in thousands of parts. The rest was not read.',
     action: 'Send a short answer: each one costs a new connection.',
   },
 } as const satisfies CodeTable;
