@@ -11,6 +11,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createListeners, createTellListeners } from '../../apps/api/src/listening/create-listeners.ts';
+import { HungUpError } from '../../apps/api/src/http/problem.ts';
 import { createListenMetrics } from '../../apps/api/src/metrics.ts';
 import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 import { trackHandles } from '../support/track-handles.ts';
@@ -186,6 +187,16 @@ describe('a stream', () => {
   }
   const held = (workspaceId: string) =>
     stores.redis.zcard(stores.keyspace.of(workspaceId).listeners(workspaceId)).then((count) => ({ count }));
+
+  test('is not opened for a client that has hung up meanwhile, and holds no place', async () => {
+    await using api = await startProcess();
+    const { workspaceId } = api;
+    const request = { workspaceId, events: [], isAllowed: () => Promise.resolve(true), expiresAt: undefined };
+    const gone = api.listeners.listen(request, { closed: true } as express.Response);
+    await expect(gone).rejects.toBeInstanceOf(HungUpError);
+    expect(await held(workspaceId)).toEqual({ count: 0 });
+    expect(api.told).toEqual([]);
+  });
 
   test('shows each event of its workspace once, under an id of its own, and shows that it lives', async () => {
     await using api = await startProcess();

@@ -81,7 +81,8 @@ export function createApp(context: AppContext): Express {
       context.metrics.keys.used(key);
     },
   });
-  const limits = [createBodyLimit(), createRateLimit(config.rateLimit, context.sendRateLimitCommand)];
+  const limits = [createRateLimit(config.rateLimit, context.sendRateLimitCommand)];
+  const limitBodies = createBodyLimit();
   const records = context.idempotencyRecords;
   const keepAnswer = createIdempotency({ records, logger });
   const keepAnswerOrNone = createIdempotency({ records, logger, mayRunAgain: true });
@@ -118,7 +119,7 @@ export function createApp(context: AppContext): Express {
   for (const table of CUSTOMER_ROUTES) {
     const parse: Steps['parse'] = (operation) => {
       if (!operation.body) return [];
-      return mayRunAgain(operation, table.access) ? parseSingle : parseCreating;
+      return [limitBodies, ...(mayRunAgain(operation, table.access) ? parseSingle : parseCreating)];
     };
     app.use(table.path, createRouter(table, context, { judge, limits, parse, audit }));
   }

@@ -11,6 +11,7 @@ import {
   type RequestFaultCode,
 } from '@herald/core';
 import { isRedisUnavailable } from '@herald/store/redis/refusal';
+import type { Response } from 'express';
 import { z } from 'zod';
 
 /** A fault of a request that HTTP itself knows. Foreseen faults of the domain are `DomainError`s. */
@@ -29,6 +30,16 @@ export class HttpFault extends Error {
 /** The client has hung up: what it asked for is given up, and nobody reads the answer. */
 export class HungUpError extends Error {
   override readonly name = 'HungUpError';
+}
+
+/**
+ * Calls back once the client was answered, or has hung up. Whoever has hung up while the request was judged doesn't close
+ * once more, and what waits for that would wait for ever.
+ * @throws HungUpError
+ */
+export function onceClosed(res: Pick<Response, 'closed' | 'once'>, listener: () => void): void {
+  if (res.closed) throw new HungUpError();
+  res.once('close', listener);
 }
 
 const ProblemFields = {

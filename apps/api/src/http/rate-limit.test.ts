@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Request, Response } from 'express';
 import { HungUpError } from './problem.ts';
-import { createPriceLists } from './rate-limit.ts';
+import { createBodyLimit, createPriceLists } from './rate-limit.ts';
 import { stateOf } from './request-state.ts';
 
 const PAGE = { deliveries: [], lookedAt: 90 };
@@ -60,4 +60,28 @@ test('a list whose client hangs up is given up', async () => {
   res.emit('close');
   await expect(page).rejects.toBeInstanceOf(HungUpError);
   expect(spent).toEqual([]);
+});
+
+test('a list whose client has hung up before is not read', async () => {
+  const req = {} as Request;
+  stateOf(req).caller = { workspaceId: 'ws_1', scopes: [], by: 'key_1' };
+  const readPriced = createPriceLists({} as never, 200);
+  const read = () => Promise.reject(new Error('nobody asked'));
+  await expect(readPriced(req, { closed: true } as Response, read)).rejects.toBeInstanceOf(HungUpError);
+});
+
+test('bodies count until their requests are answered, and those of clients that have hung up before do not', () => {
+  const limit = createBodyLimit();
+  const begin = (closed: boolean) => {
+    const req = { get: (name: string) => (name === 'transfer-encoding' ? 'chunked' : undefined) } as Request;
+    stateOf(req).caller = { workspaceId: 'ws_1', scopes: [], by: 'key_1' };
+    const res = Object.assign(new EventEmitter(), { closed });
+    limit(req, res as unknown as Response, () => undefined);
+    return res;
+  };
+  for (let at = 0; at < 200; at++) expect(() => begin(true)).toThrow(HungUpError);
+  const begun = Array.from({ length: 128 }, () => begin(false));
+  expect(() => begin(false)).toThrow('too many large requests of yours are under way');
+  begun[0]?.emit('close');
+  begin(false);
 });

@@ -6,7 +6,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import { type RedisReply, RedisStore } from 'rate-limit-redis';
 import { BODY_LIMIT_BYTES } from './parse-json.ts';
-import { HttpFault, HungUpError } from './problem.ts';
+import { HttpFault, HungUpError, onceClosed } from './problem.ts';
 import { budgetOf, callerOf, workspaceOf } from './request-state.ts';
 
 /** So many records cost Redis what a request costs otherwise. */
@@ -34,7 +34,7 @@ export function createPriceLists(redis: RedisClient, perSecond: number) {
   const lines = new Map<WorkspaceId, Promise<unknown>[]>();
   return async function readPriced<Page extends { readonly lookedAt: number }>(
     req: Request,
-    res: Pick<Response, 'once' | 'off'>,
+    res: Pick<Response, 'closed' | 'once' | 'off'>,
     read: (signal: AbortSignal) => Promise<Page>,
   ): Promise<Page> {
     const workspaceId = workspaceOf(req);
@@ -42,7 +42,7 @@ export function createPriceLists(redis: RedisClient, perSecond: number) {
     const onClose = () => {
       hangUp.abort(new HungUpError());
     };
-    res.once('close', onClose);
+    onceClosed(res, onClose);
     const line = lines.get(workspaceId) ?? [];
     lines.set(workspaceId, line);
     const before = line.at(-AT_ONCE);
@@ -108,8 +108,8 @@ const BODIES_LIMIT_BYTES = 128 * BODY_LIMIT_BYTES;
 
 /**
  * Limits the memory that the bodies of one workspace's unfinished requests take in this process, whichever keys and links
- * they come with. Under the rate limit alone, thousands of large bodies could be started, and each be sent slowly. It must come after authentication and before
- * the body is read.
+ * they come with. Under the rate limit alone, thousands of large bodies could be started, and each be sent slowly. It must
+ * come after authentication and before the body is read.
  */
 export function createBodyLimit(): RequestHandler {
   const taken = new Map<string, number>();
@@ -128,12 +128,12 @@ export function createBodyLimit(): RequestHandler {
       const detail = 'too many large requests of yours are under way; wait until some are answered';
       throw new HttpFault('rate_limited', detail, { 'retry-after': '1' });
     }
-    taken.set(id, before + bytes);
-    res.once('close', () => {
+    onceClosed(res, () => {
       const rest = (taken.get(id) ?? 0) - bytes;
       if (rest > 0) taken.set(id, rest);
       else taken.delete(id);
     });
+    taken.set(id, before + bytes);
     next();
   };
 }

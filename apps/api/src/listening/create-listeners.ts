@@ -4,6 +4,7 @@ import type { Logger } from '@herald/runtime/log';
 import { type Follow, type ListenedEvent, LISTENER_LIMIT, type ListenerStore } from '@herald/store/listening/listeners';
 import { randomToken } from '@herald/store/redis/random-token';
 import type { Response } from 'express';
+import { onceClosed } from '../http/problem.ts';
 import type { ListenMetrics } from '../metrics.ts';
 
 /**
@@ -91,7 +92,10 @@ export function createListeners({ store, follow, metrics, logger, now, beatMs = 
   const serve = async (request: ListenRequest, res: Response): Promise<void> => {
     const { workspaceId, events } = request;
     if (isStopping) throw new UnavailableError('this process is stopping; connect again');
-    const closed = new Promise((resolve) => res.once('close', resolve));
+    const { promise: closed, resolve } = Promise.withResolvers<unknown>();
+    onceClosed(res, () => {
+      resolve(undefined);
+    });
     const listenerId = `lst_${randomToken()}`;
     if ((await store.hold(workspaceId, listenerId, now())) === 'full') {
       throw new ListenerLimitReachedError(LISTENER_LIMIT);

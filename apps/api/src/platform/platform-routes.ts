@@ -3,6 +3,7 @@ import type { Logger } from '@herald/runtime/log';
 import { API_KEY_LIMIT, type ApiKeyStore } from '@herald/store/access/api-key-store';
 import { BINDING_LIMIT, type BindingStore } from '@herald/store/access/binding-store';
 import { PORTAL_LINK_LIMIT } from '@herald/store/access/portal-link-store';
+import { onceClosed } from '../http/problem.ts';
 import { callerOf, stateOf } from '../http/request-state.ts';
 import {
   CreatePortalLink,
@@ -181,7 +182,7 @@ export const PLATFORM_ROUTES: KeyedRouteTable<PlatformRoutesDeps> = {
       problems: ['history_unavailable'],
       async handle({ eraseWorkspace }, req, res) {
         const hangUp = new AbortController();
-        res.once('close', () => {
+        onceClosed(res, () => {
           hangUp.abort();
         });
         return await eraseWorkspace(req.params.workspaceId, hangUp.signal);
