@@ -522,9 +522,9 @@ test('a cursor and an Idempotency-Key are told by their names', () => {
 });
 
 test('of very many problems the first are told and the rest is counted', () => {
-  const many = Array.from({ length: 15_000 }, (_, n) => [`f${n}`, n] as const);
+  const many = Array.from({ length: 900 }, (_, n) => [`f${n}`, n] as const);
   const body = { url: 5, ...Object.fromEntries(many) };
   const told = refusalOf(() => readInput(operationOf('registerReceiver').body ?? z.never(), body));
   expect(told).toHaveLength(12);
-  expect(told.at(-1)).toBe('the body has 14990 more problems');
+  expect(told.at(-1)).toBe('the body has 890 more problems');
 });

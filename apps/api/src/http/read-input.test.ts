@@ -1,4 +1,5 @@
-import { findNearest, judgeJson } from './read-input.ts';
+import { CreateTask, PatchReceiver, RegisterReceiver, TransitionBatch, TransitionReport } from '@herald/core';
+import { findNearest, judgeJson, readFields, readInput } from './read-input.ts';
 
 const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 
@@ -48,4 +49,42 @@ test.each([
 
 test('where nothing is known nothing is meant', () => {
   expect(findNearest('url', [])).toBeUndefined();
+});
+
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, at]));
+const url = 'https://hooks.example.com/in';
+
+test.each([
+  ['unknown fields', RegisterReceiver, { url, ...many(30_000) }],
+  ['headers', RegisterReceiver, { url, headers: many(25_000) }],
+  ['headers of a change', PatchReceiver, { headers: many(25_000) }],
+  ['headers of a callback', CreateTask, { input: 1, callback: { url, headers: many(25_000) } }],
+  ['events', RegisterReceiver, { url, events: Array(25_000).fill('task.none') }],
+  ['parts of an unknown field', PatchReceiver, { input: many(25_000) }],
+  ['fields of a report', TransitionReport, { type: 'start', ...many(25_000) }],
+])('an input with thousands of %s is refused before each of them is looked at', (_what, schema, value) => {
+  expect(() => readInput(schema, value)).toThrow('the body has more than 1000 values');
+});
+
+test.each([
+  ['a Task', CreateTask, { input: many(20_000) }],
+  ['the end of a Task', TransitionReport, { type: 'done', result: many(20_000) }],
+  [
+    'a request for approval',
+    TransitionReport,
+    {
+      type: 'action_required',
+      actionVersion: 1,
+      approvalRequests: [{ id: 'a', title: 'b', primary: true, changes: many(20_000) }],
+      decisionItems: [{ id: 'yes', label: 'Yes', more: many(2_000) }],
+      outcome: { summary: 's' },
+    },
+  ],
+])('what may be any JSON of %s may have as many values as fit', (_what, schema, value) => {
+  expect(readInput(schema, value)).toMatchObject(value);
+});
+
+test('a batch may have as many reports as it may, whatever they have', () => {
+  const transitions = Array.from({ length: 100 }, () => ({ type: 'done', result: many(200) }));
+  expect(readFields(TransitionBatch, { transitions })).toEqual({ transitions });
 });

@@ -7,6 +7,11 @@ import { z } from 'zod';
 const PROBLEM_LIMIT = 50;
 /** How many unknown fields of one object it lists. */
 const UNKNOWN_LIMIT = 10;
+/**
+ * How many values an input may have, without those of fields that take any JSON. Each may be a problem, and 25,000 of
+ * them would keep everybody waiting for 0.1 s.
+ */
+const VALUES_LIMIT = 1_000;
 
 /**
  * Reads a JSON value.
@@ -25,6 +30,12 @@ export function readFields<Schema extends z.ZodType>(
   value: unknown,
   whole = 'the body',
 ): z.infer<Schema> {
+  if (countValues(value, freeFieldsOf(schema)) > VALUES_LIMIT) {
+    throw new ValidationError(
+      [{ path: '', message: `has more than ${VALUES_LIMIT} values; no input has so many` }],
+      whole,
+    );
+  }
   const parsed = schema.safeParse(value, { error: ruleOf });
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
@@ -33,6 +44,48 @@ export function readFields<Schema extends z.ZodType>(
   const more = count - listed.length;
   throw new ValidationError(more > 0 ? [...listed, { path: '', message: `has ${more} more problems` }] : listed, whole);
 }
+
+/** Counts values within each other, a few beyond the limit at most. */
+function countValues(value: unknown, freeFields: ReadonlySet<string>): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const names = Object.keys(value);
+  let count = names.length;
+  for (let at = 0; at < names.length && count <= VALUES_LIMIT; at++) {
+    const name = names[at] ?? '';
+    if (!freeFields.has(name)) count += countValues((value as Record<string, unknown>)[name], freeFields);
+  }
+  return count;
+}
+
+const freeFields = new WeakMap<z.core.$ZodType, ReadonlySet<string>>();
+
+/** The names of fields that may have any JSON, also as a list: nobody looks at each value of these. */
+function freeFieldsOf(schema: z.core.$ZodType): ReadonlySet<string> {
+  const known = freeFields.get(schema);
+  if (known) return known;
+  const names = new Set<string>();
+  /** Returns whether it takes anything, or an object with any other fields. */
+  const walk = (part: z.core.$ZodType): boolean => {
+    const def = part._zod.def as z.core.$ZodTypeDef & Partial<DefParts>;
+    for (const [name, field] of Object.entries(def.shape ?? {})) if (walk(field)) names.add(name);
+    def.options?.forEach(walk);
+    const inner = def.innerType ?? def.element ?? def.in ?? def.catchall;
+    return def.type === 'unknown' || (inner !== undefined && walk(inner));
+  };
+  walk(schema);
+  freeFields.set(schema, names);
+  return names;
+}
+
+/** Where the definition of a schema has the schemas of its parts. */
+type DefParts = {
+  readonly shape: Readonly<Record<string, z.core.$ZodType>>;
+  readonly options: readonly z.core.$ZodType[];
+  readonly innerType: z.core.$ZodType;
+  readonly element: z.core.$ZodType;
+  readonly in: z.core.$ZodType;
+  readonly catchall: z.core.$ZodType;
+};
 
 function toInputProblems(issue: z.core.$ZodIssue): InputProblem[] {
   const path = issue.path.map(String);
