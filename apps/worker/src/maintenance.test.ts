@@ -1,7 +1,8 @@
 import { HistoryUnavailableError } from '@herald/core';
 import { createLogger, type Logger } from '@herald/runtime/log';
 import { waitFor } from '@herald/test-kit';
-import { feedReplays, runPurges, startMaintenance } from './maintenance.ts';
+import type { ReplaySteps } from '@herald/store/bulk/replay-steps';
+import { createReplayFeed, runPurges, startMaintenance } from './maintenance.ts';
 
 const NOW = 1_000_000;
 const silent: Logger = {
@@ -9,6 +10,12 @@ const silent: Logger = {
   info: () => undefined,
   warn: () => undefined,
   error: () => undefined,
+};
+
+type Step = ReturnType<ReplaySteps['step']>;
+
+const onFailed = (error: unknown) => {
+  throw error;
 };
 
 describe('feeding replays', () => {
@@ -27,42 +34,61 @@ describe('feeding replays', () => {
     const reportReplayed = (deliveries: number) => {
       replayed += deliveries;
     };
-    expect(await feedReplays({ replays, reportReplayed, now: () => NOW })).toBe(1);
+    const feed = createReplayFeed({ replays, reportReplayed, onFailed, now: () => NOW });
+    expect(await feed.run()).toBe(1);
     expect(calls).toBe(asked);
     expect(replayed).toBe(2 * asked);
   });
 
-  test('one whose history is away waits, and holds up no other; another error ends the round', async () => {
+  test.each<{ what: string; step: (slow: Step) => Step; told: unknown[] }>([
+    { what: 'waits', step: () => Promise.resolve({ kind: 'wait', replayed: 0 }), told: [] },
+    { what: 'has a history that is away', step: () => Promise.reject(new HistoryUnavailableError()), told: [] },
+    { what: 'has a history that is slow', step: (slow) => slow, told: [] },
+    { what: 'fails', step: () => Promise.reject(new Error('a bug')), told: [new Error('a bug')] },
+  ])('one that $what holds up no other, in no round', async ({ step, told }) => {
+    const slow = Promise.withResolvers<Awaited<Step>>();
     const asked: string[] = [];
-    const feed = (error: Error) =>
-      feedReplays({
-        replays: {
-          claim: () => Promise.resolve(['past', 'goes']),
-          step: (id: string) => {
-            asked.push(id);
-            return id === 'past' ? Promise.reject(error) : Promise.resolve({ kind: 'ended' as const, replayed: 0 });
-          },
+    const errors: unknown[] = [];
+    const feed = createReplayFeed({
+      replays: {
+        claim: () => Promise.resolve(['first', 'goes']),
+        step: (id: string) => {
+          asked.push(id);
+          return id === 'first' ? step(slow.promise) : Promise.resolve({ kind: 'stepped', replayed: 0 });
         },
-        reportReplayed: () => undefined,
-        now: () => NOW,
-      });
-    await feed(new HistoryUnavailableError());
-    expect(asked).toEqual(['past', 'goes']);
-    await expect(feed(new Error('a bug'))).rejects.toThrow('a bug');
-  });
-
-  test('one that waits holds up no other', async () => {
-    const asked: string[] = [];
-    const replays = {
-      claim: () => Promise.resolve(['waits', 'goes']),
-      step: (id: string) => {
-        asked.push(id);
-        return Promise.resolve({ kind: id === 'waits' ? ('wait' as const) : ('stepped' as const), replayed: 0 });
       },
-    };
-    await feedReplays({ replays, reportReplayed: () => undefined, now: () => NOW });
-    expect(asked).toEqual(['waits', ...Array<string>(25).fill('goes')]);
+      reportReplayed: () => undefined,
+      onFailed: (error) => errors.push(error),
+      now: () => NOW,
+    });
+    for (let round = 1; round <= 2; round++) {
+      await feed.run();
+      expect(asked.filter((id) => id === 'goes')).toHaveLength(25 * round);
+    }
+    expect(errors.slice(0, told.length)).toEqual(told);
+    slow.resolve({ kind: 'ended', replayed: 0 });
+    await feed.drain();
   });
+});
+
+test('a purge that fails is told, and the others of its round go on', async () => {
+  const errors: unknown[] = [];
+  const reported: string[] = [];
+  await runPurges({
+    reportPurged: (endpointId) => reported.push(endpointId),
+    purges: {
+      claim: () => Promise.resolve({ due: 2, ids: ['wh_1', 'wh_2'] }),
+      async *purge(id) {
+        if (id === 'wh_1') throw new Error('a bug');
+        yield await Promise.resolve([{ id: 'dlv_a', event: 'task.done', reason: 'receiver_removed' }]);
+      },
+    },
+    onFailed: (error) => errors.push(error),
+    logger: silent,
+    now: () => NOW,
+  });
+  expect(errors).toEqual([new Error('a bug')]);
+  expect(reported).toEqual(['wh_2']);
 });
 
 test('a round of purges gives each endpoint a turn, tells of what it ended step by step, and returns how many were due', async () => {
@@ -82,6 +108,7 @@ test('a round of purges gives each endpoint a turn, tells of what it ended step 
         if (id === 'wh_1') yield [purged('dlv_c')];
       },
     },
+    onFailed,
     logger: silent,
     now: () => NOW,
   });

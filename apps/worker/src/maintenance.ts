@@ -1,5 +1,6 @@
 import { HistoryUnavailableError } from '@herald/core';
 import type { AuditTable } from '@herald/history/writing/audit-table';
+import { answerWithin } from '@herald/runtime/async';
 import { atBeat } from '@herald/runtime/beat';
 import type { Logger } from '@herald/runtime/log';
 import { type AuditFollower, toAuditLine } from '@herald/store/access/audit-trail';
@@ -25,6 +26,9 @@ type MaintenanceDeps = {
   readonly logger: Logger;
   readonly random: () => number;
 };
+
+/** What becomes of a fault of one thing that a round works on: it is told, and the others go on. */
+export type OnFailed = (error: unknown) => void;
 
 /** Runs a maintenance routine again and again. A failure is logged, and the next round tries anew. */
 export function startMaintenance(deps: MaintenanceDeps) {
@@ -72,6 +76,7 @@ export function startMaintenance(deps: MaintenanceDeps) {
 type RunPurgesDeps = {
   readonly purges: PurgeStore;
   readonly reportPurged: DeliveryReport['purged'];
+  readonly onFailed: OnFailed;
   readonly logger: Logger;
   readonly now: () => number;
 };
@@ -84,53 +89,76 @@ const PURGES_AT_ONCE = 10;
  * crash another worker goes on where this one was.
  * @returns endpoints found, also those for which nothing waited: there may be more of them
  */
-export async function runPurges({ purges, reportPurged, logger, now }: RunPurgesDeps): Promise<number> {
+export async function runPurges({ purges, reportPurged, onFailed, logger, now }: RunPurgesDeps): Promise<number> {
   const at = now();
   const { due, ids } = await purges.claim(at, at + PURGE_LEASE_MS, PURGES_AT_ONCE);
   for (const endpointId of ids) {
     let count = 0;
-    for await (const ended of purges.purge(endpointId, now)) {
-      reportPurged(endpointId, ended);
-      count += ended.length;
+    try {
+      for await (const ended of purges.purge(endpointId, now)) {
+        reportPurged(endpointId, ended);
+        count += ended.length;
+      }
+    } catch (error) {
+      onFailed(error);
     }
     if (count > 0) logger.info('endpoint.pending_canceled', { endpointId, deliveries: count });
   }
   return due;
 }
 
-type FeedReplaysDeps = {
+type ReplayFeedDeps = {
   readonly replays: ReplaySteps;
   readonly reportReplayed: (deliveries: number) => void;
+  readonly onFailed: OnFailed;
   readonly now: () => number;
 };
 
 const REPLAYS_AT_ONCE = 20;
 /** When the next round of any worker may carry a replay on, in ms. */
 const NEXT_ROUND_MS = 100;
-/** Steps for one replay in one round, so that many replays go on side by side. */
+/** Steps for one replay in one turn, so that many replays go on side by side. */
 const STEPS = 25;
-
-/** A replay whose deliveries are in a history that is away waits for it, and holds up no other. */
-function waitForHistory(error: unknown): { readonly kind: 'wait'; readonly replayed: number } {
-  if (error instanceof HistoryUnavailableError) return { kind: 'wait', replayed: 0 };
-  throw error;
-}
+/** How long a round waits for its turns, in ms. */
+const LONGEST_ROUND_MS = 1_000;
+/** Replays that have their turn at a time: more wait for a history that is slow. */
+const MOST_TURNS = 200;
 
 /**
- * Carries replays on: each step sets some deliveries pending, as fast as those before them are sent, and no faster.
- * @returns replays found, those that wait included
+ * Carries replays on: each step sets some deliveries pending, as fast as those before them are sent, and no faster. The
+ * replays have their turns side by side, and no round waits long for one whose deliveries are in a slow history: it holds
+ * up no other. One whose history is away waits for it.
  */
-export async function feedReplays({ replays, reportReplayed, now }: FeedReplaysDeps): Promise<number> {
-  const at = now();
-  const found = await replays.claim(at, at + NEXT_ROUND_MS, REPLAYS_AT_ONCE);
-  for (const id of found) {
-    for (let step = 0; step < STEPS; step++) {
-      const { kind, replayed } = await replays.step(id, now()).catch(waitForHistory);
-      if (replayed > 0) reportReplayed(replayed);
-      if (kind !== 'stepped') break;
+export function createReplayFeed({ replays, reportReplayed, onFailed, now }: ReplayFeedDeps) {
+  const underWay = new Map<string, Promise<void>>();
+  const takeTurn = async (id: string): Promise<void> => {
+    try {
+      for (let step = 0; step < STEPS; step++) {
+        const { kind, replayed } = await replays.step(id, now());
+        if (replayed > 0) reportReplayed(replayed);
+        if (kind !== 'stepped') break;
+      }
+    } catch (error) {
+      if (!(error instanceof HistoryUnavailableError)) onFailed(error);
+    } finally {
+      underWay.delete(id);
     }
-  }
-  return found.length;
+  };
+  return {
+    /** @returns replays found, those that wait included */
+    run: async (): Promise<number> => {
+      const at = now();
+      const room = Math.min(REPLAYS_AT_ONCE, MOST_TURNS - underWay.size);
+      const found = room > 0 ? await replays.claim(at, at + NEXT_ROUND_MS, room) : [];
+      for (const id of found) if (!underWay.has(id)) underWay.set(id, takeTurn(id));
+      await answerWithin(LONGEST_ROUND_MS, Promise.all(underWay.values()), () => undefined);
+      return found.length + underWay.size;
+    },
+    /** Waits for the turns under way. */
+    drain: async (): Promise<void> => {
+      await Promise.all(underWay.values());
+    },
+  };
 }
 
 /** Entries in one step. */

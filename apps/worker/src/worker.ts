@@ -26,7 +26,7 @@ import { processDelivery, type ProcessDeliveryDeps, type TurnDeps } from './deli
 import { findEgressProblem } from './egress.ts';
 import { type HealthView, startHealthServer } from './health.ts';
 import type { HistoryState } from './history.ts';
-import { feedReplays, logEntries, runPurges, startMaintenance } from './maintenance.ts';
+import { createReplayFeed, logEntries, runPurges, startMaintenance } from './maintenance.ts';
 import { startMoving, startShortening, startTendingDays } from './move-to-history.ts';
 import { startDeliveryQueue } from './queue.ts';
 
@@ -213,8 +213,12 @@ function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: RedisCli
     resources.add(name, maintenance.stop);
     return maintenance;
   };
+  const onFailed = (error: unknown) => {
+    metrics.internalErrors.maintenanceFailed();
+    logger.warn('maintenance.failed', {}, error);
+  };
   const purges = createPurgeStore({ redis, keys, retention });
-  const purge = () => runPurges({ purges, reportPurged: report.purged, logger, now });
+  const purge = () => runPurges({ purges, reportPurged: report.purged, onFailed, logger, now });
   const purging = maintain('purging', PURGE_EVERY_MS, purge, PURGE_AT_REST_MS);
   const trail = createAuditFollower({ redis, keys });
   const logging = maintain('logging the audit trail', LOG_TRAIL_EVERY_MS, () => logEntries(trail, logger));
@@ -227,8 +231,9 @@ function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: RedisCli
     ...context.ofRoom,
     history: context.history?.reader,
   });
-  const feed = () => feedReplays({ replays, reportReplayed: metrics.deliveries.replayed, now });
-  const feeding = maintain('feeding', FEED_EVERY_MS, feed, FEED_AT_REST_MS);
+  const feed = createReplayFeed({ replays, reportReplayed: metrics.deliveries.replayed, onFailed, now });
+  resources.add('replays', feed.drain);
+  const feeding = maintain('feeding', FEED_EVERY_MS, feed.run, FEED_AT_REST_MS);
   return {
     inFlight: queue.inWork,
     hold: queue.hold,
@@ -238,6 +243,7 @@ function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: RedisCli
       isStopping = true;
       // Maintenance too: this worker would not finish work that it claims from now on.
       await Promise.all([queue.stop(), purging.stop(), feeding.stop(), logging.stop(), moving.stop()]);
+      await feed.drain();
     },
   };
 }

@@ -390,7 +390,10 @@ describe('a purge', () => {
     const stepped: string[] = [];
     const reportPurged = (endpointId: string) => void stepped.push(endpointId);
     const logger = createLogger({ level: 'error', process: 'test', readable: false });
-    const round = () => runPurges({ purges: engine.worker.purges, reportPurged, logger, now: () => NOW });
+    const onFailed = (error: unknown) => {
+      throw error;
+    };
+    const round = () => runPurges({ purges: engine.worker.purges, reportPurged, onFailed, logger, now: () => NOW });
     expect(await round()).toBe(10);
     expect(await engine.redis.zcard(engine.keys.purge)).toBe(6);
     expect(stepped).toEqual([]);

@@ -1,4 +1,10 @@
-import { DEFAULT_ORDERING_TIMEOUT_MS, type HistoryReader, type ListPlace, type PastDelivery } from '@herald/core';
+import {
+  DEFAULT_ORDERING_TIMEOUT_MS,
+  HistoryUnavailableError,
+  type HistoryReader,
+  type ListPlace,
+  type PastDelivery,
+} from '@herald/core';
 import { ENQUEUE_LUA, GROUP_LUA } from '@herald/queue';
 import { z } from 'zod';
 import type { ShardKeys } from '../keys/keys.ts';
@@ -102,7 +108,7 @@ function createFindReplayed({ redis, keys, history }: FindReplayedDeps) {
     const inLog = await readLog(range, limit);
     const query = { workspaceId, endpointId, since, until, after: last };
     const past = await history.listOldestFirst(query, limit);
-    const total = last ? undefined : await history.count(query);
+    const total = last ? undefined : await history.count(query).catch(withoutHistory);
 
     const present = new Map(inLog.map((each) => [each.id, each]));
     const moved = new Map(past.map((each) => [each.delivery.id, each]));
@@ -127,6 +133,11 @@ function createFindReplayed({ redis, keys, history }: FindReplayedDeps) {
     const position = { lastAt: last ? String(last.at) : '', lastId: last?.id ?? '' };
     return [JSON.stringify({ ...position, total, entries }), ...bodies];
   };
+}
+
+/** A number for people. To count very many takes longer than to find the first, and must not keep a replay from it. */
+function withoutHistory(error: unknown): undefined {
+  if (!(error instanceof HistoryUnavailableError)) throw error;
 }
 
 type ReplayRange = {
