@@ -1,5 +1,5 @@
 import { callbackIdOf, type Decision, type ListPlace, type Task } from '@herald/core';
-import { MESSAGE_LIMIT, type TaskCursor } from '@herald/store/tasks/task-store';
+import { BYTES_OF_A_RECORD, MESSAGE_LIMIT, type TaskCursor } from '@herald/store/tasks/task-store';
 import { buildReceiver, buildTask, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 const DAY_MS = 86_400_000;
@@ -231,8 +231,40 @@ test('the list of a workspace stays as long as its longest Task, and new Tasks t
   expect(seen).toEqual(living.map(({ id }) => id).reverse());
 });
 
-async function createIn(workspaceId: string, createdAt: number): Promise<Task> {
-  const task = buildTask(workspaceId, { status: 'queued', createdAt });
+test('a page of large Tasks ends at a mebibyte of what it shows, and the pages have every Task once', async () => {
+  const workspaceId = newWorkspaceId();
+  const { redis, keyspace, tasks } = stores;
+  const shown: string[] = [];
+  // A page may not skip what it had no room for, also where it has read on because a filter left some out.
+  for (const [index, size] of [1_200, 300, 'running', 300, 300, 300, 'running', 0, 0].entries()) {
+    const status = size === 'running' ? size : 'queued';
+    const { id } = await createIn(workspaceId, 1_000 + index, { status, input: 'i'.repeat(250_000) });
+    await redis.hset(
+      keyspace.of(workspaceId).task(id),
+      'result',
+      JSON.stringify('r'.repeat(Number(size) * 1_000 || 0)),
+    );
+    if (status === 'queued') shown.push(id);
+  }
+  const oldestFirst = await listAll(20);
+  expect([oldestFirst.flat(), oldestFirst.map((page) => page.length)]).toEqual([shown, [1, 3, 3]]);
+
+  const newestFirst: Awaited<ReturnType<typeof tasks.listByWorkspace>>[] = [];
+  let place: ListPlace | undefined;
+  do {
+    const page = await tasks.listByWorkspace(workspaceId, { status: 'queued' }, 6, place);
+    newestFirst.push(page);
+    place = page.next;
+  } while (place);
+  const found = newestFirst.flatMap((page) => page.tasks);
+  expect(found.map(({ id, input }) => [id, input])).toEqual(shown.map((id) => [id, undefined]).reverse());
+  expect(newestFirst.map((page) => page.tasks.length)).toEqual([5, 1, 1]);
+  const bytes = 900_000 + 5 * '""'.length;
+  expect(newestFirst[0]?.lookedAt).toBe(9 + Math.floor(bytes / BYTES_OF_A_RECORD));
+});
+
+async function createIn(workspaceId: string, createdAt: number, more: Partial<Task> = {}): Promise<Task> {
+  const task = buildTask(workspaceId, { status: 'queued', createdAt, ...more });
   await stores.tasks.create(task);
   return task;
 }

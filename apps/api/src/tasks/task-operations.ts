@@ -28,7 +28,13 @@ import {
 import type { CanceledByErasure, PayloadEraser } from '@herald/store/tasks/payload-eraser';
 import { newRevision } from '@herald/store/redis/random-token';
 import type { SealHeaders, SecretCipher } from '@herald/store/secrets/secret-cipher';
-import { MESSAGE_LIMIT, MESSAGE_LIMIT_BYTES, type TaskCursor, type TaskStore } from '@herald/store/tasks/task-store';
+import {
+  BYTES_OF_A_RECORD,
+  MESSAGE_LIMIT,
+  MESSAGE_LIMIT_BYTES,
+  type TaskCursor,
+  type TaskStore,
+} from '@herald/store/tasks/task-store';
 import { z } from 'zod';
 import { TimeText, toTime } from '../http/answer-fields.ts';
 import { type FindUrlProblem, refuseForbiddenUrl } from '../receivers/manage-receivers.ts';
@@ -155,17 +161,20 @@ export function createTaskOperations(deps: TaskOperationsDeps) {
     /** The controller workspace of a Task, for those who may use the Tasks of all. */
     findWorkspace,
 
-    /** A Task with what it holds. `lookedAt`: messages and decisions that were read for it. */
+    /** A Task with what it holds. `lookedAt`: messages and decisions that were read for it, and what its bytes cost. */
     async findContents(
       workspaceId: WorkspaceId,
       id: TaskId,
     ): Promise<TaskWithContents & { readonly lookedAt: number }> {
-      const [task, messages, decisions] = await Promise.all([
+      const [task, ofTask, messages, decisions] = await Promise.all([
         find(workspaceId, id),
+        tasks.sizeOf(workspaceId, id),
         tasks.listMessages(workspaceId, id),
         tasks.listDecisions(workspaceId, id),
       ]);
-      return { task, messages, decisions, lookedAt: messages.length + decisions.length };
+      const bytes = messages.reduce((sum, { text }) => sum + text.length, ofTask);
+      const lookedAt = messages.length + decisions.length + Math.floor(bytes / BYTES_OF_A_RECORD);
+      return { task, messages, decisions, lookedAt };
     },
   };
 }

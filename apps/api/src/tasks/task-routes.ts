@@ -130,7 +130,7 @@ export const TASK_ROUTES: KeyedRouteTable<TaskRoutesDeps> = {
     operation('listWorkspaceTasks', 'GET /', {
       summary: 'List the Tasks of the workspace',
       description:
-        'Newest first, without their input, messages and decisions: `GET /tasks/{id}` has these. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null.',
+        'Newest first, without their input, messages and decisions: `GET /tasks/{id}` has these. A page ends at 1 MiB of JSON, with one Task at least, and a filter may leave it short, or empty; the next page has more: go on until `nextCursor` is null.',
       query: ListWorkspaceTasks,
       answer: { status: 200, description: 'A page.', schema: TaskPage },
       async handle({ tasks, callbacks, readPriced }, req, res, { limit, cursor, ...filter }) {

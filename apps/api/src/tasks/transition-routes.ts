@@ -164,7 +164,8 @@ export const TRANSITION_ROUTES: KeyedRouteTable<TransitionRoutesDeps> = {
     }),
     operation('listTasks', 'GET /tasks', {
       summary: 'List Tasks of all workspaces by status',
-      description: 'Longest unchanged first.',
+      description:
+        'Longest unchanged first. A page ends at 1 MiB of JSON, with one Task at least: go on until `nextCursor` is null.',
       query: ListTasks,
       answer: { status: 200, description: 'A page.', schema: ExecutorTaskPage },
       async handle({ tasks }, _req, _res, { status, limit, cursor }) {

@@ -333,7 +333,7 @@ export interface paths {
         };
         /**
          * List the Tasks of the workspace
-         * @description Newest first, without their input, messages and decisions: `GET /tasks/{id}` has these. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null.
+         * @description Newest first, without their input, messages and decisions: `GET /tasks/{id}` has these. A page ends at 1 MiB of JSON, with one Task at least, and a filter may leave it short, or empty; the next page has more: go on until `nextCursor` is null.
          *
          *     Needs an API key with the scope `tasks`.
          */
@@ -622,7 +622,7 @@ export interface paths {
         };
         /**
          * List Tasks of all workspaces by status
-         * @description Longest unchanged first.
+         * @description Longest unchanged first. A page ends at 1 MiB of JSON, with one Task at least: go on until `nextCursor` is null.
          *
          *     Needs an API key with the scope `execute`.
          */

@@ -150,7 +150,7 @@ export interface TenantOperations {
   /**
    * List the Tasks of the workspace: `GET /tasks`.
    *
-   * Newest first, without their input, messages and decisions: `GET /tasks/{id}` has these. A filter may leave a page short, or empty, and the next page has more: go on until `nextCursor` is null.
+   * Newest first, without their input, messages and decisions: `GET /tasks/{id}` has these. A page ends at 1 MiB of JSON, with one Task at least, and a filter may leave it short, or empty; the next page has more: go on until `nextCursor` is null.
    *
    * Needs an API key with the scope `tasks`.
    */
@@ -284,7 +284,7 @@ export interface ExecutorOperations {
   /**
    * List Tasks of all workspaces by status: `GET /api/internal/tasks`.
    *
-   * Longest unchanged first.
+   * Longest unchanged first. A page ends at 1 MiB of JSON, with one Task at least: go on until `nextCursor` is null.
    *
    * Needs an API key with the scope `execute`.
    */

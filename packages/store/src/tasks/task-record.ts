@@ -27,7 +27,9 @@ export type RecordChange = Partial<TaskChange> & { readonly checkpoint?: LastChe
 
 /** Fields of the Task hash that hold JSON. A transition can set all but the input, which is for the executor. */
 const CHANGING_JSON = ['action', 'result', 'outcome', 'usage', 'checkpoint', 'interim'] as const;
-const JSON_FIELDS = ['input', ...CHANGING_JSON] as const;
+export const JSON_FIELDS = ['input', ...CHANGING_JSON] as const;
+/** Those of them that a list reads. */
+export const LISTED_JSON = CHANGING_JSON;
 
 /** Fields of the Task hash that a transition sets. The script sets `rev`. */
 export function changeFields(change: RecordChange): string[] {

@@ -20,11 +20,14 @@ import { createLogReader, type TimeRange } from '../lists/log-reader.ts';
 import { defineReplicatedScript, demandReplicated, type ReplicatedStoreDeps } from '../redis/await-replication.ts';
 import { COUNT_KEY_USE_LUA } from '../redis/key-version-scripts.ts';
 import { newRevision } from '../redis/random-token.ts';
+import { defineScript } from '../redis/script.ts';
 import type { RoomDeps } from '../stats/memory-guard.ts';
 import { LimitName, NO_LIMITS } from '../stats/workspace-accounts.ts';
 import {
+  JSON_FIELDS,
   leastLookUpTtlMs,
   LISTED_FIELDS,
+  LISTED_JSON,
   lookUpTtlMs,
   readTask,
   taskFields,
@@ -37,6 +40,10 @@ import {
 export const MESSAGE_LIMIT = 1_000;
 /** Bytes of all of them as JSON: an executor reads them in one answer. */
 export const MESSAGE_LIMIT_BYTES = 1_048_576;
+/** Bytes of JSON that a page of Tasks reads. It has at least one Task, which may have more. */
+const TASK_PAGE_BYTES = 1_048_576;
+/** So many bytes of JSON cost what it costs to look at one record. */
+export const BYTES_OF_A_RECORD = 4_096;
 
 type NewCallback = {
   readonly endpoint: Endpoint;
@@ -52,7 +59,7 @@ type TaskFilter = TimeRange & { readonly status?: TaskStatus };
 
 /**
  * `next`: the place of the last Task that was looked at. A page may be short, or empty, and still have a next one.
- * `lookedAt`: records that were read for it.
+ * `lookedAt`: records that were read for it, or as many as its bytes cost.
  */
 type WorkspaceTaskPage = {
   readonly tasks: readonly TaskRecord[];
@@ -80,6 +87,7 @@ type TaskStoreDeps = ReplicatedStoreDeps &
 const CreateReply = z.union([z.tuple([z.enum(['created', 'exists'])]), z.tuple([z.literal('no_room'), LimitName])]);
 const AddMessageReply = z.enum(['added', 'full', 'missing', 'done', 'canceled', 'no_room']);
 const ResolveReply = z.enum(['resolved', 'conflict']);
+const LookReply = z.tuple([z.string().nullable(), z.number()]);
 
 const decisionField = (version: number, approvalId: string) => `${version}:${approvalId}`;
 
@@ -92,6 +100,12 @@ export function createTaskStore(deps: TaskStoreDeps) {
   const create = defineReplicatedScript(deps, CREATE_TASK_LUA);
   const addMessage = defineReplicatedScript(deps, ADD_MESSAGE_LUA);
   const resolve = defineReplicatedScript(deps, RESOLVE_APPROVAL_LUA);
+  const lookAt = defineScript(redis, LOOK_AT_TASK_LUA);
+  /** Looks at a Task before its JSON is read. Its status is null when it is gone. */
+  const look = async (key: string, fields: readonly string[] = LISTED_JSON) => {
+    const [status, bytes] = LookReply.parse(await lookAt([key], fields));
+    return { status, bytes };
+  };
 
   /** One shard's next Tasks in a status, longest unchanged first: those of the page, and one more. */
   const readPage = async (keys: ShardKeys, status: TaskStatus, limit: number, now: number, after?: TaskCursor) => {
@@ -169,6 +183,10 @@ export function createTaskStore(deps: TaskStoreDeps) {
       if (reply === 'no_room') throw new WorkspaceFullError('bytes', limits.bytes);
       return reply;
     },
+    /** Bytes of the JSON that a Task holds, without its messages and decisions. */
+    async sizeOf(workspaceId: WorkspaceId, id: TaskId): Promise<number> {
+      return (await look(keyspace.of(workspaceId).task(id), JSON_FIELDS)).bytes;
+    },
     async listMessages(workspaceId: WorkspaceId, id: TaskId) {
       const messages = await redis.lrange(keyspace.of(workspaceId).messages(id), 0, -1);
       return messages.map((text) => JSON.parse(text) as Message);
@@ -226,22 +244,30 @@ export function createTaskStore(deps: TaskStoreDeps) {
       const next = logReader.newestFirst([keys.workspaceTasks(workspaceId)], range, after);
       const tasks: TaskRecord[] = [];
       let lookedAt = 0;
+      let bytes = 0;
+      let place: ListPlace | undefined;
       for (;;) {
         signal?.throwIfAborted();
         const some = await next(limit);
         lookedAt += some.length;
-        const statuses = await Promise.all(some.map(({ id }) => redis.hget(keys.task(id), 'status')));
-        const found = some.filter(
-          (_, index) => statuses[index] != null && (status ?? statuses[index]) === statuses[index],
+        const looked = await Promise.all(
+          some.map(async (entry) => ({ ...entry, ...(await look(keys.task(entry.id))) })),
         );
-        const wanted = found.slice(0, limit - tasks.length);
+        const found = looked.filter((task) => task.status !== null && (status ?? task.status) === task.status);
+        const wanted = takeWithin(found.slice(0, limit - tasks.length), bytes);
         const records = await Promise.all(wanted.map(({ id }) => readListed(keys.task(id), id)));
         tasks.push(...records.filter((task) => task !== undefined));
+        bytes += sumBytes(wanted);
         const isCut = wanted.length < found.length;
-        const place = isCut ? wanted.at(-1) : some.at(-1);
+        // Where nothing of these fits, the page ends behind those before.
+        place = (isCut ? wanted : some).at(-1) ?? place;
         const isEnd = some.length < limit && !isCut;
         if (isEnd || isCut || tasks.length >= limit || lookedAt >= LOOKED_AT_LIMIT)
-          return { tasks, lookedAt, ...(!isEnd && place && { next: { at: place.at, id: place.id } }) };
+          return {
+            tasks,
+            lookedAt: lookedAt + Math.floor(bytes / BYTES_OF_A_RECORD),
+            ...(!isEnd && place && { next: { at: place.at, id: place.id } }),
+          };
       }
     },
     /**
@@ -261,21 +287,46 @@ export function createTaskStore(deps: TaskStoreDeps) {
       const last = places.at(-1);
       return { tasks: found.flat(), ...(places.length === limit && last && { next: last }) };
     },
-    /** Tasks of all workspaces in a status, longest unchanged first; `now` is epoch ms. */
+    /** Tasks of all workspaces in a status, longest unchanged first, without their input; `now` is epoch ms. */
     listByStatus: async (status: TaskStatus, limit: number, now: number, after?: TaskCursor) => {
       const perShard = await Promise.all(keyspace.shards.map((keys) => readPage(keys, status, limit, now, after)));
       const found = perShard.flat().sort((a, b) => a.score - b.score || (a.id < b.id ? -1 : 1));
-      const page = found.slice(0, limit);
-      const tasks = await Promise.all(page.map(async ({ id, key }) => readTask(id, await redis.hgetall(key))));
+      const first = found.slice(0, limit);
+      const page = takeWithin(
+        await Promise.all(first.map(async (entry) => ({ ...entry, bytes: (await look(entry.key)).bytes }))),
+      );
+      const tasks = await Promise.all(page.map(({ id, key }) => readListed(key, id)));
       const last = page.at(-1);
       return {
         tasks: tasks.filter((task) => task?.status === status) as TaskRecord[],
-        ...(found.length > limit && last && { next: { updatedAt: last.score, id: last.id } }),
+        ...(found.length > page.length && last && { next: { updatedAt: last.score, id: last.id } }),
       };
     },
   };
 }
 export type TaskStore = ReturnType<typeof createTaskStore>;
+
+const sumBytes = (tasks: readonly { readonly bytes: number }[]) => tasks.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** The first Tasks that a page has room for, behind others of so many bytes. An empty page has room for any one. */
+function takeWithin<T extends { readonly bytes: number }>(tasks: readonly T[], before = 0): readonly T[] {
+  let sum = before;
+  const end = tasks.findIndex(({ bytes }) => {
+    const isEmpty = sum === 0;
+    sum += bytes;
+    return !isEmpty && sum > TASK_PAGE_BYTES;
+  });
+  return end === -1 ? tasks : tasks.slice(0, end);
+}
+
+const LOOK_AT_TASK_LUA = /* lua */ `
+-- Look at a Task without reading it.
+-- KEYS[1] Task (hash)   ARGV[1..] fields that may be large
+-- Returns {status (nil: it is gone), bytes of these fields}.
+local bytes = 0
+for _, name in ipairs(ARGV) do bytes = bytes + redis.call('HSTRLEN', KEYS[1], name) end
+return { redis.call('HGET', KEYS[1], 'status'), bytes }
+`;
 
 /** Entries of a list of Tasks that one script drops, at most: Redis does nothing else meanwhile. */
 const TRIMMED_AT_ONCE = 100;
