@@ -142,6 +142,7 @@ describe('a stream', () => {
       });
     });
     const server = createServer(app).listen(0, '127.0.0.1');
+    server.timeout = 60_000;
     await once(server, 'listening');
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     return {
@@ -379,6 +380,8 @@ describe('a stream', () => {
   test('of a reader that doesn’t read ends with a sentence, and takes no more memory', async () => {
     await using api = await startProcess();
     const stream = await api.open();
+    // The time that an answer may stay unread is not for it.
+    expect(api.answers[0]?.socket?.timeout).toBe(0);
     const large = { ...EVENT, body: JSON.stringify('x'.repeat(256 * 1024)) };
     // The system of a machine takes some megabytes before anything waits here.
     for (let count = 0; count < 100 && api.answers[0]?.writableEnded === false; count++) await api.publish(large);

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { waitFor } from '@herald/test-kit';
+import { patient, waitFor } from '@herald/test-kit';
 import { closeHttpServer, createHttpServer, type HttpLimits } from './create-http-server.ts';
 
 const QUICK: Partial<HttpLimits> = { headersTimeout: 50, requestTimeout: 100, connectionsCheckingInterval: 10 };
@@ -152,6 +153,48 @@ test('an answer that has begun is broken off, never mixed with a problem', async
   const text = await readAll(await open(server, 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nabc'));
   expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(text).not.toContain('problem');
+});
+
+const LARGE = Buffer.alloc(32 * 1_048_576);
+const GET = 'GET / HTTP/1.1\r\nhost: a\r\n';
+
+test.each([
+  ['says nothing more', ''],
+  ['goes on sending a byte at a time', 'y'],
+])('a client that reads nothing of its answer and %s is cut off', async (_name, more) => {
+  server = await listen({ ...QUICK, unreadTimeout: 1_000 }, (_req, res) => res.end(LARGE));
+  const socket = await open(server, `${GET}\r\n${more && GET}`);
+  const timer = setInterval(() => more && socket.write(more), 5);
+  const countConnections = promisify(server.getConnections.bind(server));
+  try {
+    expect(await waitFor('the connection to be gone', async () => (await countConnections()) === 0)).toBe(true);
+  } finally {
+    clearInterval(timer);
+  }
+});
+
+test('a client that reads slowly gets all of its answer', async () => {
+  const limitMs = patient(500);
+  server = await listen({ unreadTimeout: limitMs }, (_req, res) => res.end(LARGE));
+  const socket = await open(server, `${GET}connection: close\r\n\r\n`);
+  const begunAt = performance.now();
+  let bytes = 0;
+  for await (const chunk of socket) {
+    bytes += (chunk as Buffer).length;
+    // It takes three times the limit for all.
+    const dueAt = begunAt + (bytes / LARGE.length) * 3 * limitMs;
+    if (performance.now() < dueAt) await pause(dueAt - performance.now());
+  }
+  expect(bytes).toBeGreaterThan(LARGE.length);
+});
+
+test('an answer that takes long to make is waited for', async () => {
+  const { promise: isLate, resolve: late } = Promise.withResolvers<undefined>();
+  server = await listen({ unreadTimeout: 10 }, (_req, res) => {
+    res.once('timeout', late);
+    void isLate.then(() => res.end('made'));
+  });
+  expect(await readAll(await open(server, `${GET}connection: close\r\n\r\n`))).toMatch(/made$/);
 });
 
 test('beyond its limit of connections new ones are closed, and those that are there go on', async () => {

@@ -13,6 +13,9 @@ const LIMITS = {
   connectionsCheckingInterval: 1_000,
   // Longer than the usual 60 s of a load balancer, so that the load balancer closes first and loses no request.
   keepAliveTimeout: 65_000,
+  // A client that has read nothing of its answer for so long is cut off. Progress is seen in steps, as the system's
+  // buffer empties, and looked for this often: it may take twice as long.
+  unreadTimeout: 30_000,
   // The request line is part of it.
   maxHeaderSize: 16_384,
   // The server closes further connections at once and keeps those that are open.
@@ -22,19 +25,27 @@ export type HttpLimits = typeof LIMITS;
 
 /** A server that a slow or greedy client cannot hold up. It answers bytes that are no request with a problem too. */
 export function createHttpServer(listener: RequestListener, limits: Partial<HttpLimits> = {}): Server {
-  const { maxConnections, ...times } = { ...LIMITS, ...limits };
+  const { maxConnections, unreadTimeout, ...times } = { ...LIMITS, ...limits };
   // The app refuses a request without a host. Node's own answer would be no problem document and not be logged.
   const options = { ...times, requireHostHeader: false };
   const clear: RequestListener = (req, res) => {
     req.url = toPath(req.url ?? '');
+    res.on('timeout', closeUnread);
     listener(req, res);
   };
   const server = createServer(options, clear);
   server.maxConnections = maxConnections;
+  // Of a connection on which nothing moves. Each answer says what comes of it.
+  server.timeout = unreadTimeout;
   // Node would answer an unknown expectation with a bare 417. A server may also ignore it (RFC 9110, 10.1.1).
   server.on('checkExpectation', clear);
   server.on('clientError', createClientErrorListener());
   return server;
+}
+
+/** Closes a connection on which nothing moves while it holds bytes of an answer. One whose answer is being made waits. */
+function closeUnread(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
 }
 
 /** A path that nothing has. */
@@ -109,6 +120,8 @@ function answerClientError(error: ParserError, socket: Socket): void {
   const response = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
   if (response?.req.complete) {
     // The error came behind a complete request, which is being answered. The client would take it for that answer.
+    // What follows is not read: it would look as if something moved.
+    socket.pause();
     response.once('close', () => {
       socket.destroySoon();
     });

@@ -169,6 +169,8 @@ const LAST_WORDS_MS = 5_000;
 /** Answers a request with server-sent events (the HTML standard, section 9.2), and keeps the answer open. */
 function openEventStream(res: Response, unreadLimitBytes = UNREAD_LIMIT_BYTES) {
   res.set({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }).flushHeaders();
+  // What may wait has a limit of its own.
+  res.setTimeout(0);
   let isOpen = true;
   const write = (text: string) => {
     if (!isOpen) return;
