@@ -90,6 +90,7 @@ export async function startEngine({ hasHistory = false } = {}) {
           rooms: [most, most, most, most],
           suspects: [],
           withoutRoom: [],
+          isCautious: false,
         });
         return reply.kind === 'paused' ? [] : reply.jobs;
       },

@@ -107,6 +107,7 @@ export function createStage(engine: Engine, hasHistory: boolean, now: number) {
     rooms: [10, 10, 10, 10],
     suspects,
     withoutRoom: [],
+    isCautious: false,
   });
 
   /** What a worker records of an attempt at a delivery. */

@@ -6,7 +6,7 @@ import {
 } from '../../../packages/queue/src/worker/leases.ts';
 import { RINGS } from '../../../packages/queue/src/queue-keys.ts';
 import { createPause } from '../../../packages/queue/src/backend-base.ts';
-import { createReserve, type Reserved } from '../../../packages/queue/src/worker/reserve.ts';
+import { createReserve, type Reserved, type ReserveRequest } from '../../../packages/queue/src/worker/reserve.ts';
 import { LOAD_LUA, type startQueue } from './start-queue.ts';
 
 export type ReserveOptions = {
@@ -15,7 +15,8 @@ export type ReserveOptions = {
   readonly groupLimit?: number;
   readonly leaseMs?: number;
   readonly suspects?: readonly string[];
-  readonly withoutRoom?: readonly string[];
+  readonly withoutRoom?: ReserveRequest['withoutRoom'];
+  readonly isCautious?: boolean;
   /** Default: what no other reserve has. */
   readonly nonce?: string;
 };
@@ -35,6 +36,7 @@ export function createQueueScripts({ redis, keys }: Awaited<ReturnType<typeof st
     leaseMs = 20_000,
     suspects = [],
     withoutRoom = [],
+    isCautious = false,
     nonce = `n${reserves++}`,
   }: ReserveOptions = {}) =>
     reserve({
@@ -45,6 +47,7 @@ export function createQueueScripts({ redis, keys }: Awaited<ReturnType<typeof st
       rooms: RINGS.map((ring) => rooms[ring] ?? 0),
       suspects,
       withoutRoom,
+      isCautious,
     });
 
   return {

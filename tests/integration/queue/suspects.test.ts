@@ -1,6 +1,7 @@
 import { createQueueScripts } from './queue-scripts.ts';
 import { findFaults } from './read-queue.ts';
 import { startQueue, type EndOptions } from './start-queue.ts';
+import type { Reserved } from '../../../packages/queue/src/worker/reserve.ts';
 
 const START = 1_800_000_000_000;
 
@@ -129,27 +130,83 @@ test.each<{ when: string; end: EndOptions | undefined }>([
   expect(await redis.pttl(keys.group('g'))).toBeGreaterThan(170_000_000);
 });
 
-test('room that is kept for others goes to one job of each tenant that has none, however many groups the others have', async () => {
+/** Adds three jobs to each of so many groups of a tenant, which have answered before; `took` when they are slow. */
+async function addTo(
+  set: Awaited<ReturnType<typeof setUp>>,
+  tenant: string,
+  groups: number,
+  known?: { took?: number },
+) {
+  const { queue } = set;
+  if (known)
+    for (let group = 0; group < groups; group++)
+      await queue.redis.hset(queue.keys.group(`${tenant}.${group}`), { ok: 1, ...known });
+  const jobs = Array.from({ length: groups * 3 }, (_, index) => {
+    const group = `${tenant}.${index % groups}`;
+    return { group, tenant, id: `${group}.${index}` };
+  });
+  await queue.add(...jobs);
+}
+
+test.each([
+  { ring: 2, name: 'suspect', known: undefined },
+  { ring: 3, name: 'slow', known: { took: 4_000 } },
+])(
+  'room that is kept for others in the $name ring goes to one job of each tenant that has few, however many groups the others have',
+  async ({ ring, known }) => {
+    await using set = await setUp();
+    const in1 = <T>(value: T, others: T): T[] => [0, 1, 2, 3].map((each) => (each === ring ? value : others));
+    await addTo(set, 'hanging', 60, known);
+    const taken = await set.scripts.reserve({ rooms: in1(10, 0) });
+    expect(new Set(taken.map(({ tenant }) => tenant))).toEqual(new Set(['hanging']));
+    await addTo(set, 'one', 4, known);
+    await addTo(set, 'two', 1, known);
+    const kept = await set.scripts.reserveAll({ rooms: in1(10, 0), withoutRoom: in1(['hanging'], []) });
+    expect(kept.jobs.map(({ tenant }) => tenant)).toEqual(['one', 'two']);
+    expect(kept.left).toEqual(in1(true, false));
+    const all = in1(['hanging', 'one', 'two'], []);
+    expect(await set.scripts.reserve({ rooms: in1(10, 0), withoutRoom: all })).toEqual([]);
+    // Whoever has room takes all of them, each once.
+    const rest = await set.scripts.reserve({ rooms: in1(1_000, 0), groupLimit: 10 });
+    expect(new Set([...taken, ...kept.jobs, ...rest].map(({ id }) => id)).size).toBe(65 * 3);
+    expect(await findFaults(set.queue)).toEqual([]);
+  },
+);
+
+test('quick groups of a tenant without room count as suspect, so that those of others take their turns at once', async () => {
   await using set = await setUp();
-  const addTo = async (tenant: string, groups: number) => {
-    const jobs = Array.from({ length: groups * 3 }, (_, index) => {
-      const group = `${tenant}.${index % groups}`;
-      return { group, tenant, id: `${group}.${index}` };
-    });
-    await set.queue.add(...jobs);
-  };
-  await addTo('hanging', 60);
-  const taken = await set.scripts.reserve({ rooms: [0, 0, 10] });
-  expect(new Set(taken.map(({ tenant }) => tenant))).toEqual(new Set(['hanging']));
-  await addTo('one', 4);
-  await addTo('two', 1);
-  const kept = await set.scripts.reserveAll({ rooms: [0, 0, 10], withoutRoom: ['hanging'] });
-  expect(kept.jobs.map(({ tenant }) => tenant)).toEqual(['one', 'two']);
-  expect(kept.left).toEqual([false, false, true, false]);
-  const none = await set.scripts.reserve({ rooms: [0, 0, 10], withoutRoom: ['hanging', 'one', 'two'] });
-  expect(none).toEqual([]);
-  // Whoever has room takes all of them, each once.
-  const rest = await set.scripts.reserve({ rooms: [0, 0, 1_000], groupLimit: 10 });
-  expect(new Set([...taken, ...kept.jobs, ...rest].map(({ id }) => id)).size).toBe(65 * 3);
+  await addTo(set, 'hanging', 150, {});
+  await addTo(set, 'one', 2, {});
+  const withoutRoom = [[], ['hanging'], [], []];
+  const jobs: Reserved[] = [];
+  // A reserve moves a hundred groups at most.
+  for (let turn = 0; turn < 4; turn++) jobs.push(...(await set.scripts.reserve({ rooms: [0, 10], withoutRoom })));
+  expect(jobs.map(({ tenant, ring }) => [tenant, ring])).toEqual(new Array(6).fill(['one', 1]));
+  const { redis, keys } = set.queue;
+  expect([await redis.zcard(keys.ready(1)), await redis.zcard(keys.ready(2))]).toEqual([0, 150]);
   expect(await findFaults(set.queue)).toEqual([]);
+  const [answers] = await set.scripts.reserve({ rooms: [0, 0, 1] });
+  await set.queue.end(answers?.handle ?? '', { outcome: 'answered' });
+  expect(await set.scripts.reserve({ rooms: [0, 10] })).toMatchObject([{ group: answers?.group }, {}]);
+  expect(await findFaults(set.queue)).toEqual([]);
+});
+
+test('while many quick groups keep a worker waiting, each gives one job a turn', async () => {
+  await using set = await setUp();
+  await addTo(set, 'one', 4, {});
+  const groups = async (isCautious: boolean) =>
+    (await set.scripts.reserve({ rooms: [0, 4], isCautious })).map(({ group }) => group);
+  expect(new Set(await groups(true)).size).toBe(4);
+  expect(new Set(await groups(false)).size).toBe(2);
+  expect(await findFaults(set.queue)).toEqual([]);
+});
+
+test('a group without a tenant counts as one of the tenant that has no name', async () => {
+  await using set = await setUp();
+  await set.endOne({ outcome: 'answered' });
+  await set.add(2);
+  await addTo(set, 'one', 1, {});
+  const jobs = await set.scripts.reserve({ rooms: [0, 10], withoutRoom: [[], ['']] });
+  expect(jobs.map(({ tenant }) => tenant)).toEqual(['one', 'one', 'one']);
+  expect(await set.scripts.reserve({ rooms: [0, 0, 10] })).toMatchObject([{ tenant: '' }, { tenant: '' }]);
 });

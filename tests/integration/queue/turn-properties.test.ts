@@ -137,7 +137,7 @@ test('however long jobs take, and whoever has them, a quick group that is known 
 
     const reserve = async () => {
       for (;;) {
-        const { rings: rooms, withoutRoom } = slots.room();
+        const { rings: rooms, withoutRoom, isCautious } = slots.room();
         const suspects = slots.findSuspects();
         const { jobs } = await scripts.reserveAll({
           rooms,
@@ -145,6 +145,7 @@ test('however long jobs take, and whoever has them, a quick group that is known 
           leaseMs: 60_000,
           suspects,
           withoutRoom,
+          isCautious,
         });
         if (jobs.length === 0) return;
         for (const job of jobs) {

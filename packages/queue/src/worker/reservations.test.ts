@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Ring } from '../queue-keys.ts';
+import { QUICK, RINGS, SLOW, SUSPECT, type Ring } from '../queue-keys.ts';
 import { createReservations, type Held } from './reservations.ts';
 import type { ReserveReply, ReserveRequest } from './reserve.ts';
 import { createSlots } from './slots.ts';
@@ -46,7 +46,8 @@ function setUpWith(concurrency: number, ...answers: readonly (Answer | Error)[])
     }));
     return { kind: isPaused ? 'paused' : 'reserved', jobs, left, lookAgainAt };
   };
-  const slots = createSlots({ concurrency, now: () => 0 });
+  let slotsAt = 0;
+  const slots = createSlots({ concurrency, now: () => slotsAt });
   const reservations = createReservations({
     reserve,
     slots,
@@ -71,6 +72,10 @@ function setUpWith(concurrency: number, ...answers: readonly (Answer | Error)[])
     given,
     passMs: (ms: number) => {
       at += ms;
+    },
+    /** Passes for what is in work alone. */
+    passSlotMs: (ms: number) => {
+      slotsAt += ms;
     },
     /** All that there is until there is nothing for once. */
     async takeAll(): Promise<readonly Held[]> {
@@ -175,7 +180,8 @@ test('a wait is for the rings that have room, and ends when a job takes so long 
 });
 
 test('while only slow groups have no room, a wait is as long as any: their slots become free when jobs end', async () => {
-  const slow = Array.from({ length: 40 }, (_, index) => `s${index}`);
+  // What is kept for others is taken as well.
+  const slow = Array.from({ length: 50 }, (_, index) => `s${index}`);
   const { takeAll, reservations, waits } = setUp({ ids: slow, ring: 3, left: [false, false, false, true] });
   await takeAll();
   const waiting = reservations.wait(4);
@@ -343,20 +349,44 @@ test('a reserve that Redis refused is not tried again at once', async () => {
   expect(performance.now() - startedAt).toBeGreaterThan(400);
 });
 
-test('while the room for suspects is kept for others, it looks now and then whose suspects are ready', async () => {
-  const { slots, reservations, requests, waits } = setUp({ left: [false, false, true, false] });
-  for (let job = 0; job < 2; job++) slots.start('hangs', 2, 'ws_1');
+test.each([
+  { ring: SUSPECT, jobs: 2, rooms: [25, 4, 1, 5], waitedFor: [0, 1, 3] },
+  { ring: SLOW, jobs: 40, rooms: [25, 4, 2, 5], waitedFor: [0, 1, 2] },
+])(
+  'while the room of ring $ring is kept for others, it looks now and then whose groups are ready',
+  async ({ ring, jobs, rooms, waitedFor }) => {
+    const { slots, reservations, requests, waits } = setUp({ left: RINGS.map((each) => each === ring) });
+    for (let job = 0; job < jobs; job++) slots.start('slow', ring, 'ws_1');
+    await reservations.next();
+    const withoutRoom = RINGS.map((each) => (each === ring ? ['ws_1'] : []));
+    expect(requests.at(-1)).toMatchObject({ rooms, withoutRoom });
+    const wait = reservations.wait(10);
+    await setImmediate();
+    // A mark of the ring says nothing then.
+    expect(waits.map(({ rings }) => rings)).toEqual([waitedFor]);
+    expect(waits[0]?.seconds).toBeLessThanOrEqual(0.1);
+    waits[0]?.end(false);
+    expect(await wait).toBe(false);
+    await reservations.next();
+    expect(requests).toHaveLength(2);
+  },
+);
+
+test('the quick ring is waited for while tenants have no room there: their groups leave it', async () => {
+  const { slots, reservations, requests, waits, passSlotMs } = setUp({});
+  for (let job = 0; job < 9; job++) slots.start('hangs', QUICK, 'ws_1');
+  passSlotMs(100);
   await reservations.next();
-  expect(requests.at(-1)).toMatchObject({ rooms: [25, 4, 1, 5], withoutRoom: ['ws_1'] });
+  expect(requests.at(-1)).toMatchObject({
+    rooms: [25, 4, 2, 5],
+    withoutRoom: [[], ['ws_1'], [], []],
+    isCautious: true,
+  });
   const wait = reservations.wait(10);
   await setImmediate();
-  // A mark of the ring says nothing then.
-  expect(waits.map(({ rings }) => rings)).toEqual([[0, 1, 3]]);
-  expect(waits[0]?.seconds).toBeLessThanOrEqual(0.1);
+  expect(waits).toMatchObject([{ rings: [0, 1, 2, 3], seconds: 10 }]);
   waits[0]?.end(false);
-  expect(await wait).toBe(false);
-  await reservations.next();
-  expect(requests).toHaveLength(2);
+  await wait;
 });
 
 test('a reserve follows when it goes on after a stop, since others may have left something meanwhile', async () => {

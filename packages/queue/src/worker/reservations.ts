@@ -97,14 +97,14 @@ export function createReservations(deps: ReservationsDeps) {
     if (restMs > 0) await sleep(restMs / 1_000);
     if (isStopped()) return;
     const at = now();
-    const { rings: room, withoutRoom } = slots.room();
+    const { rings: room, withoutRoom, isCautious } = slots.room();
     const most = pace.isMixed(at) ? MOST_BESIDE_FRESH : MOST_RESERVED;
     const rooms = RINGS.map((ring) => Math.min(room[ring], most[ring]));
     if (!unanswered || unanswered.leaseEndsAt - at < LEFT_AT_REPEAT * leaseMs)
       unanswered = { nonce: `${processId}${(reserves++).toString(36)}`, leaseEndsAt: at + leaseMs };
     const { nonce, leaseEndsAt } = unanswered;
     const suspects = slots.findSuspects();
-    const reply = await reserve({ now: at, leaseEndsAt, nonce, groupLimit, rooms, suspects, withoutRoom });
+    const reply = await reserve({ now: at, leaseEndsAt, nonce, groupLimit, rooms, suspects, withoutRoom, isCautious });
     unanswered = undefined;
     hasMark = false;
     isPaused = reply.kind === 'paused';
@@ -147,7 +147,8 @@ export function createReservations(deps: ReservationsDeps) {
     hasMark = false;
     const [at, nonce] = [now(), `${processId}${(reserves++).toString(36)}`];
     const rooms = RINGS.map(() => 0);
-    await reserve({ now: at, leaseEndsAt: at + leaseMs, nonce, groupLimit, rooms, suspects: [], withoutRoom: [] });
+    const request = { now: at, leaseEndsAt: at + leaseMs, nonce, groupLimit, rooms };
+    await reserve({ ...request, suspects: [], withoutRoom: [], isCautious: false });
   };
 
   const stop = async (): Promise<void> => {
@@ -157,23 +158,25 @@ export function createReservations(deps: ReservationsDeps) {
     if (unstarted.length > 0) await giveBack(unstarted);
   };
 
-  /** Rings that are served now and have room for every group. */
-  const ringsWithRoom = (): readonly Ring[] => {
+  /** Rings that are served now and have room for every group, and whether another has some that is kept for few. */
+  const findRoom = (): { readonly rings: readonly Ring[]; readonly hasKept: boolean } => {
     const { rings: rooms, withoutRoom } = slots.room();
-    // The ring also has the groups of tenants without room: who gets some is looked for every now and then.
-    const isKept = withoutRoom.length > 0;
-    return RINGS.filter((ring) => rooms[ring] > 0 && (ring === EXPRESS || !isPaused) && !(ring === SUSPECT && isKept));
+    const roomy = RINGS.filter((ring) => rooms[ring] > 0 && (ring === EXPRESS || !isPaused));
+    // Groups of tenants without room leave the quick ring. The others keep them: who gets room is looked for now and then.
+    const isKept = (ring: Ring): boolean => ring !== QUICK && (withoutRoom[ring]?.length ?? 0) > 0;
+    return { rings: roomy.filter((ring) => !isKept(ring)), hasKept: roomy.some(isKept) };
   };
 
-  const hasRoomFor = (rings: (ring: Ring) => boolean): boolean => ringsWithRoom().some(rings);
+  const hasRoomFor = (rings: (ring: Ring) => boolean): boolean => findRoom().rings.some(rings);
 
   /**
-   * In seconds. No mark tells of the end of a pause, or of a job that takes so long that it leaves a quick or a suspect
-   * slot; that job may also start during the wait. A slow slot becomes free only when a job ends, which is told of.
+   * In seconds. No mark tells of the end of a pause, of a group that may have what is kept, or of a job that takes so long
+   * that it leaves a quick or a suspect slot; that job may also start during the wait. A slow slot becomes free only when
+   * a job ends, which is told of.
    */
-  const longestWait = (rings: readonly Ring[]): number => {
+  const longestWait = ({ rings, hasKept }: ReturnType<typeof findRoom>): number => {
     if (isPaused) return PAUSED_SECONDS;
-    if (rings.includes(QUICK) && rings.includes(SUSPECT)) return Infinity;
+    if (!hasKept && rings.includes(QUICK) && rings.includes(SUSPECT)) return Infinity;
     return Math.max(LEAST_SECONDS, Math.min(LOOK_AGAIN_SECONDS, slots.roomierInMs() / 1_000));
   };
 
@@ -215,8 +218,9 @@ export function createReservations(deps: ReservationsDeps) {
         await setImmediate();
         return true;
       }
-      const rings = ringsWithRoom();
-      const limit = Math.min(seconds, longestWait(rings));
+      const found = findRoom();
+      const { rings } = found;
+      const limit = Math.min(seconds, longestWait(found));
       waitedFor = rings;
       try {
         if (rings.length > 0) hasMark = await waitForRings(rings, limit);

@@ -11,7 +11,7 @@ export type Reserved = {
   /** Since when it may go, epoch ms. */
   readonly dueAt: number;
   readonly ring: Ring;
-  /** Of a suspect job: to whom its group belongs; '' to nobody. */
+  /** To whom its group belongs; '' to nobody. */
   readonly tenant: string;
   /** It goes through an open breaker, alone. */
   readonly isProbe: boolean;
@@ -34,8 +34,13 @@ export type ReserveRequest = {
   readonly rooms: readonly number[];
   /** Groups that keep this worker waiting far longer than usual. */
   readonly suspects: readonly string[];
-  /** Tenants whose suspects get none of the room; while there are any, the others get one slot each. */
-  readonly withoutRoom: readonly string[];
+  /**
+   * By ring, the tenants that get none of its room. A quick group of theirs is suspect when its turn comes. In the suspect
+   * and the slow ring they are passed over, and while there are any, each other tenant gets one slot.
+   */
+  readonly withoutRoom: readonly (readonly string[])[];
+  /** Quick groups give one job a turn. */
+  readonly isCautious: boolean;
 };
 
 export type ReserveReply = {
@@ -69,7 +74,7 @@ export function createReserve(defineScript: DefineScript, keys: QueueKeys, loadL
     ...RINGS.map(keys.turns),
   ];
   return async (request: ReserveRequest): Promise<ReserveReply> => {
-    const { now, leaseEndsAt, nonce, groupLimit, rooms, suspects, withoutRoom } = request;
+    const { now, leaseEndsAt, nonce, groupLimit, rooms, suspects, withoutRoom, isCautious } = request;
     const args = [
       keys.prefix,
       now,
@@ -77,9 +82,10 @@ export function createReserve(defineScript: DefineScript, keys: QueueKeys, loadL
       nonce,
       groupLimit,
       ...rooms,
+      isCautious ? 1 : 0,
       suspects.length,
       ...suspects,
-      ...withoutRoom,
+      ...withoutRoom.flatMap((tenants, ring) => tenants.map((tenant) => `${ring}${tenant}`)),
     ];
     const [kind, rows, lookAgainAt, left] = Reply.parse(await reserve(scriptKeys, args));
     const loaded = readRows(rows.map(([id, , , , row]) => ({ id, row })));
@@ -102,11 +108,9 @@ const JOBS_A_TURN = 4;
 /** Turns that have passed, of which one reserve forgets at most so many: Redis does nothing else meanwhile. */
 const TURNS_FORGOTTEN = 100;
 /**
- * Suspects in the order of their turns among which one is looked for whose tenant gets room. A tenant has one turn at a
- * time while others wait, so another's stands near the front.
+ * Groups that one reserve looks at, at most, in `later`, and in a ring for those whose tenants get room: Redis does
+ * nothing else meanwhile. A tenant has one turn at a time while others wait, so another's stands near the front.
  */
-const SUSPECTS_LOOKED_AT = 20;
-/** Groups of `later` that one reserve looks at, at most: Redis does nothing else meanwhile. */
 const GROUPS_LOOKED_AT = 100;
 /** How long a group that keeps a worker waiting is suspect, unless an answer comes first, in ms. */
 const SUSPECT_MS = 10_000;
@@ -124,14 +128,14 @@ function createReserveScript(loadLua: string): string {
 -- wake marks (zset)   KEYS[12..15] their turns (zset)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] leases end (ms)   ARGV[4] nonce, unique among reserves   ARGV[5] limit of
 -- a group
--- ARGV[6..9] most jobs of each ring   ARGV[10] number of the groups that follow: those that keep this worker waiting far
--- longer than usual   behind them: tenants whose suspects get none of the room; while there are any, each other tenant
--- gets one slot
+-- ARGV[6..9] most jobs of each ring   ARGV[10] 1 when a quick group gives one job a turn, else 0   ARGV[11] number of the
+-- groups that follow: those that keep this worker waiting far longer than usual   behind them: a ring and a tenant that gets none of its room. A quick group of it becomes suspect.
+-- Suspect and slow ones are passed over, and while there are any, each other tenant gets one slot
 -- Returns {'reserved' | 'paused', jobs, when to look again (ms) or 0, for each ring 1 when some of its groups are still
 -- ready, else 0}.
 -- A paused queue gives jobs of express groups only, and reports the other rings as not ready.
 -- Each job is {id, handle of its lease, its ring, 1 when it is a probe, else 0, the result of load, null when that is
--- nil or load fails, the tenant of a suspect or ''}.
+-- nil or load fails, the tenant or ''}.
 -- After a crash the jobs are in work until their leases end. Recovery then enqueues them where they stood.
 -- A repeat with the same nonce and lease end, after a lost reply, returns the jobs that it has reserved already, and no
 -- others.
@@ -142,18 +146,23 @@ ${loadLua}
 local isPaused = redis.call('HEXISTS', KEYS[2], 'paused') == 1
 local now, leaseEnd, nonce, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
 
-local lastSuspect, withoutRoom = 10 + tonumber(ARGV[10]), {}
-for index = lastSuspect + 1, #ARGV do withoutRoom[ARGV[index]] = true end
-for index = 11, lastSuspect do
-  local group = ARGV[index]
-  local state = readGroup(group)
+-- Has a group count as suspect until it answers, or for some time.
+local function suspect(group, state)
+  state.suspectUntil = now + ${SUSPECT_MS}
+  redis.call('HSET', prefix .. 'g:' .. group, 'sus', state.suspectUntil)
+  keep(prefix .. 'g:' .. group, state, now)
+  if state.place == '1' then put(group, state, '2', now) end
+end
+
+local lastSuspect, withoutRoom = 11 + tonumber(ARGV[11]), { {}, {}, {}, {} }
+for index = lastSuspect + 1, #ARGV do
+  local ring, tenant = string.match(ARGV[index], '^(%d)(.*)$')
+  withoutRoom[ring + 1][tenant] = true
+end
+for index = 12, lastSuspect do
+  local state = readGroup(ARGV[index])
   -- Renewed when half of it has passed: the worker says so at every reserve.
-  if state.suspectUntil < now + ${SUSPECT_MS / 2} then
-    state.suspectUntil = now + ${SUSPECT_MS}
-    redis.call('HSET', prefix .. 'g:' .. group, 'sus', state.suspectUntil)
-    keep(prefix .. 'g:' .. group, state, now)
-    if state.place == '1' then put(group, state, '2', now) end
-  end
+  if state.suspectUntil < now + ${SUSPECT_MS / 2} then suspect(ARGV[index], state) end
 end
 
 for _, group in ipairs(redis.call('ZRANGE', KEYS[3], '-inf', now, 'BYSCORE', 'LIMIT', 0, ${GROUPS_LOOKED_AT})) do
@@ -174,7 +183,7 @@ for _, handle in ipairs(redis.call('ZRANGE', KEYS[1], leaseEnd, leaseEnd, 'BYSCO
     -- out.
     local isProbe = state.isOpen and state.probeAt == leaseEnd and not isExpress(group)
     local ring = ringOf(group, state, now)
-    jobs[#jobs + 1] = { id, handle, ring, isProbe and 1 or 0, false, ring == '2' and state.tenant or '' }
+    jobs[#jobs + 1] = { id, handle, ring, isProbe and 1 or 0, false, state.tenant or '' }
   end
 end
 -- The first run has counted these jobs off.
@@ -255,7 +264,7 @@ local function serve(group, turn, ring, room, isAlone)
     local handle = due[index + 1] .. '|' .. group .. '|' .. nonce .. '|' .. due[index]
     leases[#leases + 1] = leaseEnd
     leases[#leases + 1] = handle
-    jobs[#jobs + 1] = { due[index], handle, ring, isProbe and 1 or 0, false, ring == '2' and state.tenant or '' }
+    jobs[#jobs + 1] = { due[index], handle, ring, isProbe and 1 or 0, false, state.tenant or '' }
   end
   state.inWork, taken, state.served = state.inWork + served, taken + served, served
   if isProbe then
@@ -280,12 +289,12 @@ local function forgetPassed(turns, present)
   if passed[1] then redis.call('ZREM', turns, unpack(passed)) end
 end
 
--- The first groups of a ring, and their turns. Of suspects, those whose tenants get room.
+-- The first groups of a ring, and their turns. isKept: those whose tenants get room
 local function firstOf(index, isKept)
   if not isKept then return redis.call('ZRANGE', KEYS[4 + index], 0, 1, 'WITHSCORES') end
-  local found, those = redis.call('ZRANGE', KEYS[4 + index], 0, ${SUSPECTS_LOOKED_AT - 1}, 'WITHSCORES'), {}
+  local found, those = redis.call('ZRANGE', KEYS[4 + index], 0, ${GROUPS_LOOKED_AT - 1}, 'WITHSCORES'), {}
   for at = 1, #found, 2 do
-    if not withoutRoom[readGroup(found[at]).tenant or ''] then
+    if not withoutRoom[index + 1][readGroup(found[at]).tenant or ''] then
       those[#those + 1] = found[at]
       those[#those + 1] = found[at + 1]
     end
@@ -294,14 +303,23 @@ local function firstOf(index, isKept)
 end
 
 for index = 0, 3 do
-  local ring, room = tostring(index), tonumber(ARGV[6 + index])
-  local isKept = index == 2 and next(withoutRoom) ~= nil
+  local ring, room, without = tostring(index), tonumber(ARGV[6 + index]), withoutRoom[index + 1]
+  local isKept = index > 1 and next(without) ~= nil
+  local isOneATurn = isKept or (index == 1 and ARGV[10] == '1')
   if isRepeated or (isPaused and index > 0) then room = 0 end
-  local isServed, first = room > 0, room > 0 and firstOf(index, isKept) or {}
+  local isServed, first, moved = room > 0, room > 0 and firstOf(index, isKept) or {}, 0
   while first[1] and room > 0 do
-    local served = serve(first[1], tonumber(first[2]), ring, isKept and 1 or room, not isKept and not first[3])
-    if isKept and served > 0 then withoutRoom[readGroup(first[1]).tenant or ''] = true end
-    room = room - served
+    local state = readGroup(first[1])
+    if ring == '1' and state.place == ring and state.suspectUntil <= now and without[state.tenant or ''] then
+      -- It leaves the ring, so that others don't stand behind it.
+      suspect(first[1], state)
+      moved = moved + 1
+      if moved == ${GROUPS_LOOKED_AT} then room = 0 end
+    else
+      local served = serve(first[1], tonumber(first[2]), ring, isOneATurn and 1 or room, not isKept and not first[3])
+      if isKept and served > 0 then without[state.tenant or ''] = true end
+      room = room - served
+    end
     first = firstOf(index, isKept)
   end
   if isServed and first[1] and not isKept then forgetPassed(KEYS[12 + index], tonumber(first[2])) end

@@ -8,7 +8,7 @@ export type JobEnd = 'answered' | 'unanswered' | 'unsent';
 export type Slot = {
   readonly group: string;
   readonly ring: Ring;
-  /** Of a suspect job: to whom its group belongs; '' to nobody. */
+  /** To whom its group belongs; '' to nobody. */
   readonly tenant: string;
   readonly startedAt: number;
 };
@@ -19,14 +19,20 @@ export type PerRing = readonly [express: number, quick: number, suspect: number,
 /** Jobs that may be started now. */
 export type Room = {
   readonly rings: PerRing;
-  /** Tenants that have a suspect job, while all the room for suspects is kept for others; otherwise none. */
-  readonly withoutRoom: readonly string[];
+  /** By ring, the tenants that get none of it, because what is left is kept for others; mostly none. */
+  readonly withoutRoom: readonly (readonly string[])[];
+  /** Whether quick groups should give one job a turn, because many keep this process waiting. */
+  readonly isCautious: boolean;
 };
 
 const EXPRESS_SLOTS = 50;
 /** Slow slots for each quick one: a job that waits for an answer costs memory, and hardly any processor time. */
 const SLOW_PER_QUICK = 10;
-/** Jobs for each quick slot that may hold a slow slot beside those of slow groups, because they take long. */
+/**
+ * Jobs for each quick slot that may hold a slow slot beside those of slow groups, because they take long. Suspects get
+ * no more. While there are more of quick groups, each of these groups gives one job a turn, and tenants that have many
+ * such jobs get no quick slot.
+ */
 const LATE_PER_QUICK = 2;
 /**
  * Suspect slots while this process is busy. Most suspects are new, and their connections cost more time than anything
@@ -34,9 +40,9 @@ const LATE_PER_QUICK = 2;
  */
 const SUSPECTS_WHILE_BUSY = 4;
 /**
- * The part of the quick slots that is kept, beside the suspect ones, for tenants which have no suspect job in this
- * process. Whoever has many endpoints that hang holds all suspect slots until the deadline, and nobody else's new
- * endpoint would get its first delivery meanwhile.
+ * Slots are kept for each quick one, beside those of suspect and of slow groups, for tenants that hold few in this
+ * process. Whoever has many endpoints that hang or are slow holds all others for many seconds, and nobody else's would
+ * get a delivery meanwhile.
  */
 const KEPT_PER_QUICK = 1 / 10;
 /** A job that takes so many times as long as usual makes its group suspect until it ends. */
@@ -59,14 +65,35 @@ export function slotsFor(concurrency: number): PerRing {
   return [EXPRESS_SLOTS, concurrency, Math.max(1, Math.floor(concurrency / 2)), SLOW_PER_QUICK * concurrency];
 }
 
-function keptFor(concurrency: number): number {
+/** A tenant that has so many jobs which take long holds many. */
+function manyFor(concurrency: number): number {
   return Math.max(1, Math.floor(KEPT_PER_QUICK * concurrency));
+}
+
+function keptFor(concurrency: number): PerRing {
+  return [0, 0, manyFor(concurrency), SLOW_PER_QUICK * manyFor(concurrency)];
+}
+
+/** The most jobs in work beside express ones and those in quick slots, without the slots that are kept. */
+function mostOthers(concurrency: number): number {
+  const [, , suspect, slow] = slotsFor(concurrency);
+  return suspect + slow + LATE_PER_QUICK * concurrency - concurrency;
 }
 
 /** The most jobs in work at once in such a worker. */
 export function mostInWork(concurrency: number): number {
-  const others = LATE_PER_QUICK * concurrency + keptFor(concurrency);
-  return slotsFor(concurrency).reduce((sum, count) => sum + count, others);
+  return sum(slotsFor(concurrency)) + LATE_PER_QUICK * concurrency + sum(keptFor(concurrency));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** The tenants that have at least so many of these jobs. */
+function tenantsWith(least: number, jobs: Iterable<Slot>): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { tenant } of jobs) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count >= least).map(([tenant]) => tenant);
 }
 
 /**
@@ -78,6 +105,8 @@ export function mostInWork(concurrency: number): number {
 export function createSlots({ concurrency, now, isBusy = () => false }: SlotsOptions) {
   const most = slotsFor(concurrency);
   const mostLate = LATE_PER_QUICK * concurrency;
+  const many = manyFor(concurrency);
+  const kept = keptFor(concurrency);
   /** Express and slow jobs, which keep the slots that they have. */
   const steady = new Map<Ring, Set<Slot>>([
     [EXPRESS, new Set()],
@@ -107,15 +136,17 @@ export function createSlots({ concurrency, now, isBusy = () => false }: SlotsOpt
   /** Jobs that hold the slots of each ring, and when the next of them holds another, by `now`. */
   const count = (at: number) => {
     const holding = RINGS.map((ring) => steady.get(ring)?.size ?? 0) as [number, number, number, number];
-    let [lateQuick, lateSuspect] = [0, 0];
+    const lateQuick: Slot[] = [];
+    let lateSuspect = 0;
     let changesAt = Infinity;
     for (const [group, slots] of busy) {
       const isSuspectFrom = suspectAt(group, slots);
-      for (const { ring, startedAt } of slots) {
+      for (const slot of slots) {
+        const { ring, startedAt } = slot;
         const isLateFrom =
           ring === QUICK ? Math.min(isSuspectFrom, startedAt + SLOW_FROM_MS) : startedAt + SLOW_FROM_MS;
         if (at >= isLateFrom) {
-          if (ring === QUICK) lateQuick++;
+          if (ring === QUICK) lateQuick.push(slot);
           else lateSuspect++;
         } else {
           holding[ring]++;
@@ -123,25 +154,15 @@ export function createSlots({ concurrency, now, isBusy = () => false }: SlotsOpt
         }
       }
     }
-    // Those of quick groups go first. What finds no slow slot counts as suspect.
-    const quick = Math.min(lateQuick, mostLate);
-    const suspect = Math.min(lateSuspect, mostLate - quick);
-    holding[SLOW] += quick + suspect;
-    holding[SUSPECT] += lateQuick - quick + lateSuspect - suspect;
-    return { holding, changesAt };
+    // Suspects that find no slow slot keep theirs. Those of quick groups never take a suspect one.
+    const suspect = Math.min(lateSuspect, mostLate);
+    holding[SLOW] += lateQuick.length + suspect;
+    holding[SUSPECT] += lateSuspect - suspect;
+    return { holding, lateQuick, changesAt };
   };
 
-  /** Suspect jobs that may be started now: of everybody, and of tenants that have none. */
-  const suspectRooms = (holding: number): { readonly usual: number; readonly kept: number } => {
-    const atOnce = isBusy() ? Math.min(most[SUSPECT], SUSPECTS_WHILE_BUSY) : most[SUSPECT];
-    const kept = most[SUSPECT] + keptFor(concurrency) - holding;
-    return { usual: atOnce - holding, kept: isBusy() ? Math.min(kept, 1) : kept };
-  };
-
-  const tenantsOfSuspects = (): readonly string[] => {
-    const suspects = [...busy.values()].flatMap((slots) => [...slots].filter(({ ring }) => ring === SUSPECT));
-    return [...new Set(suspects.map(({ tenant }) => tenant))];
-  };
+  const suspects = (): readonly Slot[] =>
+    [...busy.values()].flatMap((slots) => [...slots].filter(({ ring }) => ring === SUSPECT));
 
   return {
     start(group: string, ring: Ring, tenant = ''): Slot {
@@ -162,14 +183,39 @@ export function createSlots({ concurrency, now, isBusy = () => false }: SlotsOpt
     },
 
     room(): Room {
-      const { holding } = count(now());
-      const inAll = mostInWork(concurrency) - inWork;
-      const roomFor = (jobs: number): number => Math.max(0, Math.min(jobs, inAll));
-      const roomOf = (ring: Ring): number => roomFor(most[ring] - holding[ring]);
-      const { usual, kept } = suspectRooms(holding[SUSPECT]);
+      const { holding, lateQuick } = count(now());
+      const free = (ring: Ring): number => most[ring] - holding[ring];
+      const inAll = inWork - holding[EXPRESS];
+      const quick = Math.min(free(QUICK), mostInWork(concurrency) - EXPRESS_SLOTS - inAll);
+
+      const left = mostOthers(concurrency) - (inAll - holding[QUICK]);
+      let usualLeft = left;
+      // Two rings share what is kept, and one reserve serves both.
+      const keptEach = Math.floor((sum(kept) + Math.min(0, left)) / 2);
+      /** Jobs of everybody; while there is room for none, jobs of tenants that hold few. */
+      const roomFor = (usualJobs: number, ofFew: number): { readonly jobs: number; readonly isKept: boolean } => {
+        const jobs = Math.min(usualJobs, usualLeft);
+        if (jobs <= 0) return { jobs: Math.max(0, Math.min(ofFew, keptEach)), isKept: true };
+        usualLeft -= jobs;
+        return { jobs, isKept: false };
+      };
+      const atOnce = isBusy() ? Math.min(most[SUSPECT], SUSPECTS_WHILE_BUSY) : most[SUSPECT];
+      const keptSuspects = free(SUSPECT) + kept[SUSPECT];
+      const suspect = roomFor(atOnce - holding[SUSPECT], isBusy() ? Math.min(keptSuspects, 1) : keptSuspects);
+      // What is kept for slow groups is theirs, however many others take long.
+      const slowJobs = steady.get(SLOW) ?? new Set();
+      const slow = roomFor(free(SLOW), most[SLOW] + kept[SLOW] - slowJobs.size);
+
+      const isCautious = lateQuick.length > mostLate || left <= 0;
       return {
-        rings: [roomOf(EXPRESS), roomOf(QUICK), roomFor(usual > 0 ? usual : kept), roomOf(SLOW)],
-        withoutRoom: usual > 0 ? [] : tenantsOfSuspects(),
+        rings: [Math.max(0, free(EXPRESS)), Math.max(0, quick), suspect.jobs, slow.jobs],
+        withoutRoom: [
+          [],
+          isCautious ? tenantsWith(many, lateQuick) : [],
+          suspect.isKept ? tenantsWith(1, suspects()) : [],
+          slow.isKept ? tenantsWith(many, slowJobs) : [],
+        ],
+        isCautious,
       };
     },
 
