@@ -349,7 +349,7 @@ test('a reserve that Redis refused is not tried again at once', async () => {
   expect(performance.now() - startedAt).toBeGreaterThan(400);
 });
 
-test.each([
+test.each<{ ring: Ring; jobs: number; rooms: readonly number[]; waitedFor: readonly Ring[] }>([
   { ring: SUSPECT, jobs: 2, rooms: [25, 4, 1, 5], waitedFor: [0, 1, 3] },
   { ring: SLOW, jobs: 40, rooms: [25, 4, 2, 5], waitedFor: [0, 1, 2] },
 ])(

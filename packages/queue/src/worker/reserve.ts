@@ -129,8 +129,9 @@ function createReserveScript(loadLua: string): string {
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] leases end (ms)   ARGV[4] nonce, unique among reserves   ARGV[5] limit of
 -- a group
 -- ARGV[6..9] most jobs of each ring   ARGV[10] 1 when a quick group gives one job a turn, else 0   ARGV[11] number of the
--- groups that follow: those that keep this worker waiting far longer than usual   behind them: a ring and a tenant that gets none of its room. A quick group of it becomes suspect.
--- Suspect and slow ones are passed over, and while there are any, each other tenant gets one slot
+-- groups that follow: those that keep this worker waiting far longer than usual   behind them: names of a ring's number
+-- and a tenant, which gets none of its room. A quick group of such a tenant becomes suspect when its turn comes. Suspect
+-- and slow ones are passed over, and while there are any, each other tenant gets one slot
 -- Returns {'reserved' | 'paused', jobs, when to look again (ms) or 0, for each ring 1 when some of its groups are still
 -- ready, else 0}.
 -- A paused queue gives jobs of express groups only, and reports the other rings as not ready.
