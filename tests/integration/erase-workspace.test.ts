@@ -1,4 +1,4 @@
-import { callbackIdOf, type TransitionReport, type WorkspaceId } from '@herald/core';
+import { callbackIdOf, type TransitionReport, UnavailableError, type WorkspaceId } from '@herald/core';
 import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { createBindingStore } from '@herald/store/access/binding-store';
 import { createPortalLinkStore } from '@herald/store/access/portal-link-store';
@@ -6,6 +6,8 @@ import { createDeliveryRetention } from '@herald/store/deliveries/delivery-recor
 import { createFindGroups, type ReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { createPayloadEraser } from '@herald/store/tasks/payload-eraser';
+import { createTaskRetention } from '@herald/store/tasks/task-record';
+import { createTransitionStore } from '@herald/store/tasks/transition-store';
 import { createEraseWorkspace, type EraseWorkspaceDeps } from '../../apps/api/src/platform/erase-workspace.ts';
 import { createManageReceivers } from '../../apps/api/src/receivers/manage-receivers.ts';
 import { createAcceptTransitions, createRecentTasks } from '../../apps/api/src/tasks/accept-transitions.ts';
@@ -186,6 +188,26 @@ const BESIDE: readonly Beside[] = [
     },
   ],
 ];
+
+test('a workspace is erased although it is full, and Redis is nearly so', async () => {
+  const process = createProcess(stores.second);
+  const scene = await inhabit(process);
+  const { redis } = stores.second;
+  const transitions = createTransitionStore({
+    redis,
+    keyspace: stores.keyspace,
+    taskRetention: createTaskRetention(HOUR_MS),
+    deliveryRetention: createDeliveryRetention(HOUR_MS),
+    limits: { pending: 1, bytes: 1 },
+    findRefusal: () => new UnavailableError('Redis is nearly full'),
+    now: Date.now,
+  });
+  const full = createProcess({ ...stores.second, transitions });
+  const [refused] = await full.acceptTransitions([{ taskId: scene.taskIds[0] ?? '', report: { type: 'canceled' } }]);
+  expect(refused).toBeInstanceOf(UnavailableError);
+  expect(await full.erase(scene.workspaceId)).toMatchObject({ erased: true });
+  await expectErased(process, scene);
+});
 
 test.each(BESIDE)('a workspace is erased although meanwhile: %s', async (_what, step, other) => {
   const [first, second] = [createProcess(stores), createProcess(stores.second)];

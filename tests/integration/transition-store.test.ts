@@ -19,6 +19,7 @@ import {
   type TransitionStore,
 } from '@herald/store/tasks/transition-store';
 import { GLOBAL_KEYS } from '@herald/store/keys/keys';
+import { mastersOf } from '@herald/store/redis/connect-redis';
 import { isRedisUnavailable } from '@herald/store/redis/refusal';
 import { newRevision } from '@herald/store/redis/random-token';
 import { findAccountFaults } from './every-script/find-harm.ts';
@@ -285,6 +286,25 @@ test('a commit that Redis refuses, being full, fails as an outage does, and leav
   expect(refused).toMatchObject({ message: expect.stringMatching(/OOM/) as string });
   expect(isRedisUnavailable(refused)).toBe(true);
   expect(await stores.transitions.commit(commit)).toMatchObject({ kind: 'accepted' });
+});
+
+test('commits with much JSON go to Redis apart, and small ones together', async () => {
+  const countCalls = async () =>
+    (await Promise.all(mastersOf(stores.redis).map(async (master) => await master.info('commandstats')))).reduce(
+      (sum, text) => sum + Number(/cmdstat_evalsha:calls=(\d+)/.exec(text)?.[1] ?? 0),
+      0,
+    );
+  const commitAll = async (result: string) => {
+    const tasks = await Promise.all(Array.from({ length: 12 }, () => createTask()));
+    await stores.transitions.commit(commitOf(await createTask())); // the script is known
+    const before = await countCalls();
+    const commits = tasks.map((task) => commitOf(task, { change: { status: 'done', sequence: 1, result } }));
+    const replies = await Promise.all(commits.map((commit) => stores.transitions.commit(commit)));
+    expect(replies).toEqual(Array(12).fill({ kind: 'accepted', canceled: 0 }));
+    return (await countCalls()) - before;
+  };
+  expect(await commitAll('small')).toBe(1);
+  expect(await commitAll('x'.repeat(250_000))).toBe(12);
 });
 
 test('what is committed together is enqueued in its order, however many calls it takes, and a conflict adds nothing', async () => {

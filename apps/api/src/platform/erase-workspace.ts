@@ -55,8 +55,9 @@ export function createEraseWorkspace(deps: EraseWorkspaceDeps) {
 
   const erase = async (workspaceId: WorkspaceId, taskId: TaskId, isOpen: boolean): Promise<void> => {
     if (isOpen) {
-      const [result] = await acceptTransitions([{ taskId, report: { type: 'canceled' }, workspaceId }]);
-      // Refused, it was closed meanwhile: an open Task can always be canceled.
+      const report = { type: 'canceled' } as const;
+      const [result] = await acceptTransitions([{ taskId, report, workspaceId, isErasure: true }]);
+      // Refused, it was closed meanwhile: an open Task can always be canceled here, however full its workspace or Redis is.
       if (result instanceof DomainError && !(result instanceof InvalidTransitionError)) passOverGone(result);
     }
     await erasePayloads(workspaceId, taskId).catch(passOverGone);

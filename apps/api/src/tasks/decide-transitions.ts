@@ -29,6 +29,8 @@ export type ReportedTransition = {
   readonly traceparent?: string | undefined;
   /** The workspace that the Task must belong to. Absent: an executor reports, for any workspace. */
   readonly workspaceId?: WorkspaceId;
+  /** It cancels a Task of a workspace that is being erased. */
+  readonly isErasure?: true;
   /** See `judgeTransition`. */
   readonly impliesStart?: boolean;
 };
@@ -119,6 +121,7 @@ function decide(deps: DecideDeps, input: DecideInput): Decided {
       change,
       ...(isAccepted && toFact(verdict)),
       ...(emission && { emission }),
+      ...(slot.isErasure && { isErasure: slot.isErasure }),
     },
   };
 }
