@@ -351,7 +351,20 @@ test('ten replays of a workspace are under way at most, also when many are asked
   await carryOn(`rpl_${receiver.group}_many${first}`);
   await engine.replays.stop(receiver.workspaceId, `rpl_${receiver.group}_many${second}`, LATER);
   expect(await Promise.all([101, 102, 103].map((index) => ask(index)))).toEqual(['created', 'created', 'full']);
-  expect(await engine.redis.zcard(engine.keys.workspaceReplays(receiver.workspaceId))).toBe(10);
+  // The two that ended are kept beside the ten.
+  expect(await engine.redis.zcard(engine.keys.workspaceReplays(receiver.workspaceId))).toBe(12);
+});
+
+test('of those that ended the last hundred of a workspace are kept, however many are asked for', async () => {
+  const { receiver, create, find } = await prepare([NOW]);
+  const made: string[] = [];
+  for (const index of range(130)) {
+    made.push(await create({ createdAt: LATER + index }));
+    await engine.replays.stop(receiver.workspaceId, made.at(-1) ?? '', LATER);
+  }
+  const kept = await Promise.all(made.map(find));
+  expect(kept.map((replay) => replay !== undefined)).toEqual(range(130).map((index) => index >= 29));
+  expect(await engine.redis.zcard(engine.keys.workspaceReplays(receiver.workspaceId))).toBe(101);
 });
 
 test('a replay waits while its workspace is full, says of what, and goes on when there is room', async () => {

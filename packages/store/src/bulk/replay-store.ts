@@ -157,10 +157,13 @@ export function readReplay(
   };
 }
 
+/** Ended replays of a workspace that are kept for the retention. */
+const ENDED_REPLAYS_KEPT = 100;
+
 const CREATE_REPLAY_LUA = /* lua */ `
 -- Record what is to be replayed, for a worker to carry out. A second run leaves what the first one wrote.
 -- KEYS[1] replay (hash)   KEYS[2] replays under way (zset)   KEYS[3] endpoint (hash)
--- KEYS[4] the workspace's replays that were under way at the last check (zset)
+-- KEYS[4] the workspace's replays that are kept (zset: id → since when, ms)
 -- ARGV[1] replay id   ARGV[2] now (ms)   ARGV[3] workspace id   ARGV[4] endpoint id   ARGV[5] since (ms)
 -- ARGV[6] until (ms, exclusive)   ARGV[7] statuses, joined by commas   ARGV[8] event   ARGV[9] error or reason
 -- ARGV[10] status of HTTP, or a hundred of them as '5xx'   each '' for any   ARGV[11] prefix
@@ -175,11 +178,19 @@ if endpoint[2] ~= '1' then
   return lock and { 'locked', lock } or { 'disabled' }
 end
 if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[12]) then
-  -- Checked here and not where a replay ends: that happens in several scripts.
+  -- Looked at here and not where a replay ends: that happens in several scripts.
+  local running, ended = 0, {}
   for _, id in ipairs(redis.call('ZRANGE', KEYS[4], 0, -1)) do
-    if redis.call('HGET', ARGV[11] .. 'r:' .. id, 's') ~= 'running' then redis.call('ZREM', KEYS[4], id) end
+    local status = redis.call('HGET', ARGV[11] .. 'r:' .. id, 's')
+    if status == 'running' then running = running + 1 else ended[#ended + 1] = id end
+    if not status then redis.call('ZREM', KEYS[4], id) end
   end
-  if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[12]) then return { 'full' } end
+  if running >= tonumber(ARGV[12]) then return { 'full' } end
+  -- The oldest give way: nobody counts what their records take.
+  for index = 1, #ended - ${ENDED_REPLAYS_KEPT} do
+    redis.call('UNLINK', ARGV[11] .. 'r:' .. ended[index])
+    redis.call('ZREM', KEYS[4], ended[index])
+  end
 end
 redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
 redis.call('HSET', KEYS[1], 'ws', ARGV[3], 'e', ARGV[4], 'since', ARGV[5], 'until', ARGV[6], 'statuses', ARGV[7],

@@ -94,7 +94,7 @@ export function createShardKeys(tag: string) {
     replay: (id: string) => `${prefix}r:${id}`,
     /** zset: ids of the replays under way, by the time from which a worker continues each */
     replays: `${prefix}replays`,
-    /** zset: ids of a workspace's replays, at most ten: each was under way at the last look */
+    /** zset: ids of a workspace's replays, by when each was requested: at most ten under way, and the last hundred that ended */
     workspaceReplays: (id: WorkspaceId) => `${prefix}w:${id}:replays`,
     /** zset: ids of deliveries that failed lately, by the time of the failure; at most a thousand */
     failed: `${prefix}failed`,
