@@ -10,6 +10,7 @@ import { createWorkspaceAccounts } from '@herald/store/stats/workspace-accounts'
 import { findAccountDifferences } from '@herald/store/stats/recount-accounts';
 import { randomBytes } from 'node:crypto';
 import { findAccountFaults } from './every-script/find-harm.ts';
+import { limitMemory } from '../support/limit-memory.ts';
 import { dumpRedis, toText } from '../support/redis-dump.ts';
 import { startStores, type Stores } from '../support/start-stores.ts';
 
@@ -114,6 +115,14 @@ test('a run that takes over has the seed of the first, and only it can end the r
   await newer.keepAnswer(ANSWER);
   expect(await stale.keepAnswer({ ...ANSWER, status: 200 })).toBe('lost');
   expect(await first.acquire(request, 'body')).toEqual({ kind: 'answered', answer: ANSWER });
+});
+
+test('a full Redis takes the record of a request, which may be one that ends or frees', async () => {
+  const request = newRequest({ method: 'PATCH' });
+  await limitMemory(stores.redis, 1);
+  const acquired = await first.acquire(request, 'body').catch((error: unknown) => error);
+  await limitMemory(stores.redis, 0);
+  expect(acquired).toMatchObject({ kind: 'acquired' });
 });
 
 test('a record that is renewed outlives its first lease', async () => {

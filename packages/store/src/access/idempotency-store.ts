@@ -155,8 +155,9 @@ function digestOf({ apiKeyId, method, path, idempotencyKey }: RequestName): stri
  * `ws` (its owner), `b` (for how many bytes it counts) and `leaves` (when they leave the account, ms). Another run may
  * acquire it after `until`.
  */
-const ACQUIRE_RECORD_LUA = /* lua */ `
--- Acquire a request's record under a lease, unless another run holds it or has answered.
+const ACQUIRE_RECORD_LUA = /* lua */ `#!lua flags=allow-oom
+-- Acquire a request's record under a lease, unless another run holds it or has answered. What ends or frees comes with a
+-- key, too; whatever else does is refused where there is no room.
 -- KEYS[1] idempotency record (hash)
 -- ARGV[1] token   ARGV[2] fingerprint of the body   ARGV[3] now (ms)   ARGV[4] end of the lease (ms)
 -- ARGV[5] random part of the seed   ARGV[6] time to live (ms)
