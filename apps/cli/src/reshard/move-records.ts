@@ -1,6 +1,7 @@
 import { type DeliveryId, deliveryIdOf, type EndpointId, groupOf, type WorkspaceId } from '@herald/core';
 import { KEY_KINDS, type KeyName, type KindsOf, readKeyName } from '@herald/store/keys/key-name';
 import { createShardKeys, type Keyspace, type ShardKeys, readScoredIds, SHARD_TAGS } from '@herald/store/keys/keys';
+import { chunksOf } from '@herald/runtime/chunks';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { walkKeys } from '@herald/store/redis/walk-keys';
 import { type AwaitCopies, forgetPlace } from '@herald/store/data/enqueue-pending';
@@ -57,12 +58,6 @@ async function ownerOfList(owners: Owners, from: ShardKeys, { kind, id }: Pick<K
   if (kind === 'line') return await owners.ofLine(from, name);
   const log = kind === 'logSegments' ? readKeyName(from.prefix + id) : { kind, id };
   return log?.kind === 'callbackLog' ? log.id : await owners.ofEndpoint(from, log?.id ?? '');
-}
-
-function chunksOf<T>(list: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
-    list.slice(index * size, (index + 1) * size),
-  );
 }
 
 /** The keys of a log, which go together: each alone might not tell its owner. */

@@ -1,4 +1,5 @@
 import type { WorkspaceId } from '@herald/core';
+import { mapInChunks } from '@herald/runtime/chunks';
 import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
@@ -96,12 +97,10 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
   /** The entries of a workspace in the index, oldest first, each with the record of its key while that is valid. */
   const readStates = async (workspaceId: WorkspaceId) => {
     const entries = await redis.zrange(GLOBAL_KEYS.apiKeysOfWorkspaces, ...entriesOf(workspaceId), 'BYLEX');
-    return await Promise.all(
-      entries.map(async (entry) => {
-        const [, createdAt, id = ''] = entry.split(' ');
-        return { entry, createdAt: Number(createdAt), record: await findById(id) };
-      }),
-    );
+    return await mapInChunks(entries, KEYS_READ_TOGETHER, async (entry) => {
+      const [, createdAt, id = ''] = entry.split(' ');
+      return { entry, id, createdAt: Number(createdAt), record: await findById(id) };
+    });
   };
   /** Forgets the places of keys of a workspace that have ended. */
   const dropEnded = async (workspaceId: WorkspaceId): Promise<void> => {
@@ -166,7 +165,9 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
     dropEnded,
     async list(): Promise<readonly ApiKey[]> {
       const lookUps = Object.values(await redis.hgetall(GLOBAL_KEYS.apiKeyIndex));
-      const records = await Promise.all(lookUps.map((lookUp) => redis.hgetall(GLOBAL_KEYS.apiKey(lookUp))));
+      const records = await mapInChunks(lookUps, KEYS_READ_TOGETHER, (lookUp) =>
+        redis.hgetall(GLOBAL_KEYS.apiKey(lookUp)),
+      );
       return records
         .map(readApiKey)
         .filter((record) => record !== undefined)

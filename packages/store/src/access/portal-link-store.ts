@@ -1,5 +1,6 @@
 import type { WorkspaceId } from '@herald/core';
 import { createBoundedMap } from '@herald/runtime/async';
+import { chunksOf } from '@herald/runtime/chunks';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { GLOBAL_KEYS, type Keyspace } from '../keys/keys.ts';
@@ -228,10 +229,4 @@ function readPortalLink(fields: Record<string, string>): PortalLink | undefined 
     ...(keyId !== undefined && { keyId }),
     ...(operator !== undefined && { operator }),
   };
-}
-
-function chunksOf<T>(list: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
-    list.slice(index * size, (index + 1) * size),
-  );
 }

@@ -6,6 +6,7 @@ import {
   type WorkspaceId,
 } from '@herald/core';
 import { createGroupReader, type GroupState } from '@herald/queue';
+import { mapInChunks } from '@herald/runtime/chunks';
 import { ConfigError } from '@herald/runtime/env';
 import { z } from 'zod';
 import type { Keyspace, ShardKeys } from '../keys/keys.ts';
@@ -312,15 +313,18 @@ export function createGroupReaders({ redis, keyspace, now }: GroupReadersDeps) {
 /** An endpoint's group in the queue; undefined when nothing waits in it and nothing is known of it. */
 export type GroupHealth = GroupState | undefined;
 
+/** The receivers of all workspaces are many: scripts that all wait for one Redis at once would run into the timeout. */
+const GROUPS_AT_ONCE = 200;
+
 /** Finds these groups, in their order. */
 export function createFindGroups(deps: GroupReadersDeps) {
   const readers = createGroupReaders(deps);
   return (groups: readonly { readonly workspaceId: WorkspaceId; readonly group: string }[]) =>
-    Promise.all(
-      groups.map(
-        async ({ workspaceId, group }): Promise<GroupHealth> =>
-          await readers.get(deps.keyspace.of(workspaceId))?.find(group),
-      ),
+    mapInChunks(
+      groups,
+      GROUPS_AT_ONCE,
+      async ({ workspaceId, group }): Promise<GroupHealth> =>
+        await readers.get(deps.keyspace.of(workspaceId))?.find(group),
     );
 }
 export type FindGroups = ReturnType<typeof createFindGroups>;

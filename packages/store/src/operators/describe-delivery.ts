@@ -9,6 +9,7 @@ import {
   type PastDelivery,
 } from '@herald/core';
 import { EXPRESS_MARK, type GroupState } from '@herald/queue';
+import { mapInChunks } from '@herald/runtime/chunks';
 import { readAttempt, readFirstAttempt, type AttemptRecord } from '../deliveries/attempt-record.ts';
 import { readDelivery, SHOWN_TRANSITION_FIELDS, takeFields } from '../deliveries/delivery-record.ts';
 import { createGroupReaders, type GroupReadersDeps } from '../endpoints/receiver-store.ts';
@@ -185,6 +186,8 @@ type FailedPage = { readonly deliveries: readonly DeliveryDescription[]; readonl
 
 /** Notices that are looked at in each shard, the newest ones. */
 const MOST_NOTICES = 1_000;
+/** There may be 64 shards, and each description takes several commands. */
+const DESCRIBED_AT_ONCE = 500;
 
 type NoticeViewDeps = { readonly redis: RedisClient; readonly keyspace: Pick<Keyspace, 'shards'> };
 
@@ -201,7 +204,9 @@ export function createNoticeView({ redis, keyspace }: NoticeViewDeps) {
         }),
       );
       const newestFirst = entries.flat().sort((a, b) => b.score - a.score);
-      const found = await Promise.all(newestFirst.map(({ keys, id }) => describeDelivery(redis, keys, id)));
+      const found = await mapInChunks(newestFirst, DESCRIBED_AT_ONCE, ({ keys, id }) =>
+        describeDelivery(redis, keys, id),
+      );
       return found.filter((delivery) => delivery !== undefined);
     },
   };
@@ -223,6 +228,7 @@ export type GroupDescription = GroupState & {
 
 /** Groups per shard: more than anyone reads. */
 const MOST_GROUPS = 500;
+const SHARDS_AT_ONCE = 4;
 /** The largest groups, of which the rates are read: some 20 KB each. */
 const WITH_RATES = 100;
 
@@ -253,7 +259,7 @@ export function createGroupView(deps: GroupReadersDeps) {
   return {
     /** Those with the most waiting deliveries first. Of very many, only those that are served soonest. */
     async list() {
-      const found = await Promise.all(shards.map(listIn));
+      const found = await mapInChunks(shards, SHARDS_AT_ONCE, listIn);
       const groups = found.flat().sort((a, b) => b.waiting - a.waiting);
       return [...(await Promise.all(groups.slice(0, WITH_RATES).map(withRate))), ...groups.slice(WITH_RATES)];
     },
