@@ -2,6 +2,7 @@ import { RECEIVER_LIMIT } from '@herald/core';
 import { API_KEY_LIMIT, createApiKeyStore } from '@herald/store/access/api-key-store';
 import { BINDING_LIMIT, createBindingStore } from '@herald/store/access/binding-store';
 import { createPortalLinkStore, PORTAL_LINK_LIMIT } from '@herald/store/access/portal-link-store';
+import { GLOBAL_KEYS } from '@herald/store/keys/keys';
 import { createListenerStore, LISTENER_LIMIT } from '@herald/store/listening/listeners';
 import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
@@ -96,6 +97,43 @@ test('the keys that have expired leave their places to as many, also when more c
   );
   expect(made.filter((each) => each !== 'full')).toHaveLength(5);
   expect(await apiKeys.listOf(workspaceId)).toHaveLength(API_KEY_LIMIT);
+});
+
+test('nothing stays of a key that has expired, and one that is being made keeps its id', async () => {
+  const [{ apiKeys }] = processes();
+  const workspaceId = newWorkspaceId();
+  const [expired, valid] = await Promise.all([
+    apiKeys.create({ ...keyOf(workspaceId), expiresAt: now() + HOUR_MS }),
+    apiKeys.create(keyOf(workspaceId)),
+  ]);
+  clock.ahead = HOUR_MS + 1;
+  const making = await apiKeys.create(keyOf(workspaceId));
+  const lookUp = (await stores.redis.hget(GLOBAL_KEYS.apiKeyIndex, making.record.id)) ?? '';
+  await stores.redis.del(GLOBAL_KEYS.apiKey(lookUp));
+  await apiKeys.dropEnded(workspaceId);
+  const ids = [expired, valid, making].map(({ record }) => record.id);
+  const isThere = (await stores.redis.hmget(GLOBAL_KEYS.apiKeyIndex, ...ids)).map((each) => each !== null);
+  expect(isThere).toEqual([false, true, true]);
+});
+
+test('a key whose making stood still for minutes can be revoked', async () => {
+  const [{ apiKeys }, second] = processes();
+  const workspaceId = newWorkspaceId();
+  const standsStill = Object.create(stores.redis, {
+    hset: {
+      async value(name: string, ...args: [string, string]) {
+        if (name.startsWith(GLOBAL_KEYS.apiKey(''))) {
+          clock.ahead = HOUR_MS;
+          await second.apiKeys.dropEnded(workspaceId);
+        }
+        return await stores.redis.hset(name, ...args);
+      },
+    },
+  }) as typeof stores.redis;
+  const { key, record } = await createApiKeyStore({ redis: standsStill, now }).create(keyOf(workspaceId));
+  expect(await apiKeys.find(key)).toMatchObject({ id: record.id });
+  expect(await apiKeys.revoke(record.id)).toBeDefined();
+  expect(await apiKeys.find(key)).toBeUndefined();
 });
 
 test('the links of a key that ended leave their places to as many, also when more come at once', async () => {

@@ -102,11 +102,14 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
       return { entry, id, createdAt: Number(createdAt), record: await findById(id) };
     });
   };
-  /** Forgets the places of keys of a workspace that have ended. */
+  /** Forgets the ids and the places of keys of a workspace that have ended. */
   const dropEnded = async (workspaceId: WorkspaceId): Promise<void> => {
     const states = await readStates(workspaceId);
     const gone = states.filter(({ record, createdAt }) => !record && createdAt <= now() - MAKING_MS);
-    if (gone.length > 0) await redis.zrem(GLOBAL_KEYS.apiKeysOfWorkspaces, ...gone.map(({ entry }) => entry));
+    if (gone.length === 0) return;
+    // The ids first: after a crash in between, the places still lead here.
+    await redis.hdel(GLOBAL_KEYS.apiKeyIndex, ...gone.map(({ id }) => id));
+    await redis.zrem(GLOBAL_KEYS.apiKeysOfWorkspaces, ...gone.map(({ entry }) => entry));
   };
   const newRecord = (request: NewApiKey): ApiKey => ({
     ...request,
@@ -123,6 +126,8 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
     const { lookUp, proof } = digestApiKey(key);
     await redis.hset(GLOBAL_KEYS.apiKeyIndex, record.id, lookUp);
     await redis.hset(GLOBAL_KEYS.apiKey(lookUp), { ...record, scopes: record.scopes.join(','), proof });
+    // Again: had this process stood still for MAKING_MS, its id would have been dropped.
+    await redis.hset(GLOBAL_KEYS.apiKeyIndex, record.id, lookUp);
     if (record.expiresAt !== undefined) await redis.pexpireat(GLOBAL_KEYS.apiKey(lookUp), record.expiresAt);
     await Promise.all([
       demandReplicated(awaitReplication, { key: GLOBAL_KEYS.apiKeyIndex, field: record.id }),
