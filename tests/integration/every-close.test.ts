@@ -5,6 +5,7 @@ import { startClock } from '@herald/store/redis/clock';
 import { openConnections, startHeartbeat } from '@herald/store/redis/open-connections';
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { startMemoryGuard } from '@herald/store/stats/memory-guard';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { takeUpgradeLease } from '@herald/store/data/take-over-data';
 import { createEgressGate, createEgressSender, createRouteFinder } from '@herald/egress/create-egress';
 import { EgressFailedError } from '@herald/egress/egress-errors';
@@ -71,7 +72,7 @@ const PARTS: Readonly<Record<string, () => Promise<End>>> = {
   async startMemoryGuard() {
     const redis = await connect();
     const largest = (): Promise<never[]> => Promise.resolve([]);
-    const guard = startMemoryGuard({ redis, accounts: { largest } as never });
+    const guard = startMemoryGuard({ redis, keyspace: createKeyspace(1), accounts: { largest } });
     return async () => {
       guard.stop();
       await closeRedis(redis);

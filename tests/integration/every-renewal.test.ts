@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { createResources } from '@herald/runtime/lifecycle';
 import { startClock } from '@herald/store/redis/clock';
+import { createKeyspace } from '@herald/store/keys/keys';
 import { startMemoryGuard } from '@herald/store/stats/memory-guard';
 import { startHeartbeat } from '@herald/store/redis/open-connections';
 import { takeUpgradeLease } from '@herald/store/data/take-over-data';
@@ -34,7 +35,8 @@ const PARTS: Readonly<Record<string, Part>> = {
     everyMs: 1_000,
     start(done) {
       const info = () => Promise.resolve(INFO).finally(done);
-      return Promise.resolve(startMemoryGuard({ redis: { info } as never, accounts: {} as never }).stop);
+      const deps = { redis: { info } as never, keyspace: createKeyspace(1), accounts: {} as never };
+      return Promise.resolve(startMemoryGuard(deps).stop);
     },
   },
   takeUpgradeLease: {

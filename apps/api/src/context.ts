@@ -88,7 +88,7 @@ function buildContext({ config, resources, ...options }: ContextOptions, base: A
   const logger = withRequestId(options.logger);
   const reports = createReports(logger, metrics);
   const accounts = createWorkspaceAccounts({ redis, keyspace, now });
-  const memoryGuard = startMemoryGuard({ redis, accounts });
+  const memoryGuard = startMemoryGuard({ redis, keyspace, accounts });
   resources.add('memory guard', memoryGuard.stop);
   const ofRoom = { limits: config.workspaceLimits, findRefusal: memoryGuard.findRefusal };
   const taskRetention = createTaskRetention(config.taskRetentionMs);

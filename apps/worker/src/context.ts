@@ -81,7 +81,11 @@ export async function openContext({ config, logger, resources, giveUp, weaknesse
   await raiseRetention(redis, createDeliveryRetention(config.retentionMs, config.history !== undefined));
   const keyspace = createKeyspace(config.shardCount);
   const presence = createWorkerPresence(redis);
-  const memoryGuard = startMemoryGuard({ redis, accounts: createWorkspaceAccounts({ redis, keyspace, now }) });
+  const memoryGuard = startMemoryGuard({
+    redis,
+    keyspace,
+    accounts: createWorkspaceAccounts({ redis, keyspace, now }),
+  });
   resources.add('memory guard', memoryGuard.stop);
   const readServiceState = createServiceStateReader({ redis, keyspace, presence, now });
   const exposition = createExposition(metrics.registry, readServiceState);

@@ -46,14 +46,18 @@ export type MasterMemory = {
  * not be allowed to read settings.
  */
 export async function readMemory(redis: RedisClient): Promise<readonly (MasterMemory | undefined)[]> {
-  const infos = await Promise.all(mastersOf(redis).map((master) => readInfo(master, 'memory')));
-  return infos.map(
-    (info) =>
-      info && {
-        usedBytes: Number(info.get('used_memory') ?? 0),
-        limitBytes: Number(info.get('maxmemory') ?? 0),
-        policy: info.get('maxmemory_policy'),
-      },
+  return await Promise.all(mastersOf(redis).map(readMemoryOf));
+}
+
+/** The same of one master. */
+export async function readMemoryOf(master: RedisClient): Promise<MasterMemory | undefined> {
+  const info = await readInfo(master, 'memory');
+  return (
+    info && {
+      usedBytes: Number(info.get('used_memory') ?? 0),
+      limitBytes: Number(info.get('maxmemory') ?? 0),
+      policy: info.get('maxmemory_policy'),
+    }
   );
 }
 

@@ -1,8 +1,11 @@
 import { UnavailableError, WorkspaceFullError, type DomainError, type WorkspaceId } from '@herald/core';
 import { oneAtATime } from '@herald/runtime/async';
 import { everyBeat } from '@herald/runtime/beat';
+import type { Redis } from 'ioredis';
+import type { Keyspace, ShardKeys } from '../keys/keys.ts';
 import type { RedisClient } from '../redis/connect-redis.ts';
-import { CROWDED_SHARE, readMemory, RESERVED_SHARE, shareOf } from '../redis/read-info.ts';
+import { findMaster } from '../redis/find-master.ts';
+import { CROWDED_SHARE, readMemoryOf, RESERVED_SHARE, shareOf } from '../redis/read-info.ts';
 import type { WorkspaceAccount, WorkspaceAccounts, WorkspaceLimits } from './workspace-accounts.ts';
 
 /** Workspaces that are looked at: more than these hold little. */
@@ -22,7 +25,8 @@ export type RoomDeps = {
 /**
  * The workspaces that are refused: those that hold the most, largest first, as many as hold together so much of all as
  * Redis is on its way from crowded to reserved.
- * @param largest of all workspaces, largest first
+ * @param share of its memory that a master uses
+ * @param largest of the workspaces on that master, largest first
  */
 export function chooseRefused(share: number, largest: readonly WorkspaceAccount[]): ReadonlySet<WorkspaceId> {
   const refused = new Set<WorkspaceId>();
@@ -38,26 +42,41 @@ export function chooseRefused(share: number, largest: readonly WorkspaceAccount[
   return refused;
 }
 
-/** Keeps looking how full Redis is, and which workspaces must wait for that. */
+/**
+ * Keeps looking how full Redis is, and which workspaces must wait for that. In a cluster each master is judged by itself:
+ * refusing the workspaces of another one frees nothing on it.
+ */
 export function startMemoryGuard({
   redis,
+  keyspace,
   accounts,
 }: {
   readonly redis: RedisClient;
-  readonly accounts: WorkspaceAccounts;
+  readonly keyspace: Keyspace;
+  readonly accounts: Pick<WorkspaceAccounts, 'largest'>;
 }) {
-  let share = 0;
-  let refused: ReadonlySet<WorkspaceId> = new Set();
+  /** Of the master of each shard. */
+  const shares = new Map<ShardKeys, number>();
+  const refused = new Map<ShardKeys, ReadonlySet<WorkspaceId>>();
+  const lookAt = async (master: Redis | undefined, shards: readonly ShardKeys[]) => {
+    if (!master) return; // nobody has these slots now
+    const share = shareOf(await readMemoryOf(master));
+    for (const keys of shards) shares.set(keys, share);
+    const largest = share < CROWDED_SHARE ? [] : await accounts.largest(LOOKED_AT, 'held', shards);
+    const chosen = chooseRefused(share, largest);
+    for (const keys of shards) refused.set(keys, chosen);
+  };
   const look = oneAtATime(async () => {
-    share = Math.max(0, ...(await readMemory(redis)).map(shareOf)); // of the fullest master
-    refused = share < CROWDED_SHARE ? new Set() : chooseRefused(share, await accounts.largest(LOOKED_AT));
+    // Anew each time: slots move. While a master is away nothing is written to it, and what is known of it holds.
+    const byMaster = Map.groupBy(keyspace.shards, ({ prefix }) => findMaster(redis, prefix));
+    await Promise.allSettled([...byMaster].map(([master, shards]) => lookAt(master, shards)));
   });
-  // While Redis is away nothing is written, and what is known holds.
-  const stop = everyBeat(LOOK_EVERY_MS, () => void look().catch(() => undefined));
+  const stop = everyBeat(LOOK_EVERY_MS, () => void look());
   const findRefusal: FindRefusal = (workspaceId) => {
-    if (share >= RESERVED_SHARE)
+    const keys = keyspace.of(workspaceId);
+    if ((shares.get(keys) ?? 0) >= RESERVED_SHARE)
       return new UnavailableError('the store is nearly full, and takes only what ends or frees something; try again');
-    return refused.has(workspaceId) ? new WorkspaceFullError('memory') : undefined;
+    return refused.get(keys)?.has(workspaceId) ? new WorkspaceFullError('memory') : undefined;
   };
   return { findRefusal, stop };
 }

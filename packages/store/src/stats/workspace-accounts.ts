@@ -87,10 +87,14 @@ export function createWorkspaceAccounts({ redis, keyspace, now }: AccountsDeps) 
       await takeOffLeft(keys);
       return await isPast();
     },
-    /** The workspaces that hold the most, largest first. */
-    async largest(limit: number, by: 'held' | 'pending' = 'held'): Promise<readonly WorkspaceAccount[]> {
+    /** The workspaces that hold the most, of these shards, largest first. */
+    async largest(
+      limit: number,
+      by: 'held' | 'pending' = 'held',
+      shards: readonly ShardKeys[] = keyspace.shards,
+    ): Promise<readonly WorkspaceAccount[]> {
       const perShard = await Promise.all(
-        keyspace.shards.map(async (keys) => {
+        shards.map(async (keys) => {
           await takeOffLeft(keys);
           return await readLargest(keys, by, limit);
         }),
