@@ -17,7 +17,7 @@ import type {
 import { z } from 'zod';
 import { readDeliveryRow, toDeliveryId, toIdBytes, toTransitionId } from './delivery-row.ts';
 import { withDeadline, type DeadlineOptions } from '../errors/history-errors.ts';
-import { DAY_MS, startOf } from '../partitions/partitions.ts';
+import { divideDays, readDays, type KnownStretch, type Order, type Stretch } from '../partitions/stretches.ts';
 import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts';
 import * as SQL from '../sql/history-sql.ts';
 
@@ -45,7 +45,6 @@ const TransitionRow = z.object({
   endpoint_id: z.string(),
 });
 const SequenceRow = z.object({ transition_id: z.instanceof(Uint8Array) });
-const DaysRow = z.object({ first: z.string().nullable(), last: z.string().nullable(), is_indexed: z.boolean() });
 const TimeRow = z.object({ created_at: z.number() });
 const CountRow = z.object({ count: z.number() });
 
@@ -92,7 +91,7 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
       const found: unknown[] = [];
       const askNext = async (ask: Ask): Promise<void> => {
         if (!stretches) {
-          const { isIndexed, ...days } = toDays((await ask(SQL.READ_DAYS, []))[0]);
+          const { isIndexed, ...days } = readDays(await ask(SQL.READ_DAYS, []));
           const asked = { from: Math.max(from, days.from), to: Math.min(to, days.to) };
           stretches = divideDays(asked, order).map((stretch) => ({ ...stretch, isIndexed }));
         }
@@ -255,9 +254,6 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
   } satisfies HistoryReader & { listAudit: unknown };
 }
 
-/** `isIndexed`: what was not delivered can be found by its index. */
-type KnownStretch = Stretch & { readonly isIndexed: boolean };
-
 /**
  * Asks first when there is something, and then for it in that time alone. What reads the transitions as well costs twice as
  * much for each day.
@@ -326,13 +322,6 @@ function createTurns(most: number) {
   };
 }
 
-/** The time of the days that can be read. */
-function toDays(row: unknown): KnownStretch {
-  const { first, last, is_indexed: isIndexed } = DaysRow.parse(row);
-  if (first === null || last === null) return { from: 0, to: 0, isIndexed };
-  return { from: startOf(first), to: startOf(last) + DAY_MS, isIndexed };
-}
-
 /** The place after which a list goes on: that of a page before, or the end of the time. */
 function firstPlace(after: ListPlace | undefined, until: number | undefined): [number, Buffer] {
   const isInTime = after && (until === undefined || after.at < until);
@@ -354,36 +343,4 @@ function firstEntry(since: number): string {
 /** A caller's cursor may hold any text. What is no id stands before all of them. */
 function placeBytes(id: string): Buffer {
   return /^dlv_[a-z2-7]{32}$/.test(id) ? toIdBytes(id) : FIRST;
-}
-
-/** A time, epoch ms: `to` is exclusive. */
-export type Stretch = { readonly from: number; readonly to: number };
-
-/** `newest`: most pages lie in the last days. `any`, newest first too, and `oldest`: one day is as likely as another. */
-export type Order = 'newest' | 'any' | 'oldest';
-
-/**
- * Days of the stretches that are read one after the other. A statement locks each of its days with all indexes, and
- * PostgreSQL has room for some 6,000 locks of all connections by default: of 30 days there are 200.
- */
-const LENGTHS: Readonly<Record<Order, readonly number[]>> = { newest: [2, 8, 30], any: [30], oldest: [30] };
-
-/** Divides a time at the ends of days. */
-export function divideDays({ from, to }: Stretch, order: Order): Stretch[] {
-  const lengths = LENGTHS[order];
-  const stretches: Stretch[] = [];
-  let [low, high] = [from, to];
-  while (low < high) {
-    const lengthMs = (lengths[stretches.length] ?? lengths.at(-1) ?? 1) * DAY_MS;
-    if (order !== 'oldest') {
-      const begin = Math.max(low, Math.ceil(high / DAY_MS) * DAY_MS - lengthMs);
-      stretches.push({ from: begin, to: high });
-      high = begin;
-    } else {
-      const end = Math.min(high, Math.floor(low / DAY_MS) * DAY_MS + lengthMs);
-      stretches.push({ from: low, to: end });
-      low = end;
-    }
-  }
-  return stretches;
 }

@@ -145,9 +145,10 @@ export const FIND_OWNER_OF_TASK = `SELECT workspace_id FROM herald.deliveries
 /** $1: id of a delivery   $2: its workspace   $3: from   $4: to */
 export const TIMES_OF_DELIVERY = `SELECT created_at FROM herald.deliveries
   WHERE id = $1 AND workspace_id = $2 AND ${within('$3', '$4')}`;
-/** $1: workspace   $2: Task   $3: from   $4: to */
-export const TIMES_OF_TASK = `SELECT created_at FROM herald.deliveries
+/** $1: workspace   $2: Task   $3: from   $4: to. `table` is the whole one, or a day's that can't be read through it. */
+export const timesOfTask = (table: string) => `SELECT created_at FROM herald.${table}
   WHERE task_id = $2 AND workspace_id = $1 AND ${within('$3', '$4')}`;
+export const TIMES_OF_TASK = timesOfTask('deliveries');
 
 /** $1: id of a delivery   $2: its workspace   $3: from   $4: to */
 export const FIND_DELIVERY = `${deliveriesWithin('$3', '$4')} AND d.id = $1 AND d.workspace_id = $2`;
@@ -225,27 +226,36 @@ export const LIST_TRANSITIONS = `SELECT DISTINCT d.created_at, t.sequence, d.tra
 export const LIST_OF_TRANSITIONS = `${deliveriesWithin('$4', '$5')} AND d.task_id = $2 AND d.workspace_id = $1
   AND d.transition_id = ANY ($3::bytea[])`;
 
-// Erasing. `table` is the whole table, or that of a day which can't be read through it.
+// Erasing. `table` is the whole table, or that of a day which can't be read through it. Each statement says from when to
+// when, too: joined with what is given, every day would be searched for every row.
 
-/** $1: workspace   $2: Task. Its deliveries, with what endpoints answered. */
+/** $1: workspace   $2: Task   $3: from   $4: to. Its deliveries, with what endpoints answered. */
 export const readErasable = (table: string) =>
-  `SELECT created_at, id, transition_id, attempts FROM herald.${table} WHERE task_id = $2 AND workspace_id = $1`;
+  `SELECT created_at, id, transition_id, attempts FROM herald.${table}
+  WHERE task_id = $2 AND workspace_id = $1 AND ${within('$3', '$4')}`;
 
-/** $1: workspace   $2: at most so many. Its Tasks with transitions that are not erased, in no order. */
+/** $1: workspace   $2: at most so many   $3: from   $4: to. Its Tasks with transitions that are not erased, in no order. */
 export const LIST_UNERASED = `SELECT DISTINCT d.task_id FROM herald.deliveries d
   JOIN herald.transitions t ON t.created_at = d.created_at AND t.id = d.transition_id
-  WHERE d.workspace_id = $1 AND d.task_id IS NOT NULL AND t.erased_at IS NULL LIMIT $2`;
+  WHERE d.workspace_id = $1 AND d.task_id IS NOT NULL AND t.erased_at IS NULL
+  AND ${within('$3', '$4', 'd.')} AND ${within('$3', '$4', 't.')} LIMIT $2`;
 
-/** $1: times of acceptance   $2: ids of deliveries   $3: their attempts without what was answered */
+/** $1: from   $2: to   $3: times of acceptance   $4: ids of deliveries   $5: their attempts without what was answered */
 export const writeAttempts = (table: string) => `UPDATE herald.${table} d SET attempts = given.attempts
-  FROM unnest($1::bigint[], $2::bytea[], $3::text[]) AS given (created_at, id, attempts)
-  WHERE d.created_at = given.created_at AND d.id = given.id`;
+  FROM unnest($3::bigint[], $4::bytea[], $5::text[]) AS given (created_at, id, attempts)
+  WHERE d.created_at = given.created_at AND d.id = given.id AND ${within('$1', '$2', 'd.')}`;
 
-/** $1: times of acceptance   $2: ids of transitions   $3: when they were erased. Those erased before keep their time. */
-export const eraseTransitions = (table: string) => `UPDATE herald.${table} t
-  SET body = NULL, erased_at = coalesce(t.erased_at, $3)
-  FROM (SELECT DISTINCT created_at, id FROM unnest($1::bigint[], $2::bytea[]) AS each (created_at, id)) given
-  WHERE t.created_at = given.created_at AND t.id = given.id RETURNING t.erased_at`;
+/**
+ * $1: from   $2: to   $3: times of acceptance   $4: ids of transitions   $5: when they were erased. Those erased
+ * before keep their time, and are not written again. Returns when each was erased.
+ */
+export const eraseTransitions = (table: string) => `WITH
+  given AS (SELECT DISTINCT created_at, id FROM unnest($3::bigint[], $4::bytea[]) AS each (created_at, id)),
+  erased AS (UPDATE herald.${table} t SET body = NULL, erased_at = coalesce(t.erased_at, $5) FROM given
+    WHERE t.created_at = given.created_at AND t.id = given.id AND ${within('$1', '$2', 't.')}
+    AND (t.erased_at IS NULL OR t.body IS NOT NULL))
+  SELECT coalesce(t.erased_at, $5) AS erased_at FROM herald.${table} t
+  JOIN given ON t.created_at = given.created_at AND t.id = given.id WHERE ${within('$1', '$2', 't.')}`;
 
 // The audit trail.
 

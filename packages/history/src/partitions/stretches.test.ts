@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { DAY_MS } from '../partitions/partitions.ts';
-import { divideDays } from './create-history-reader.ts';
+import { DAY_MS } from './partitions.ts';
+import { divideDays } from './stretches.ts';
 
 const time = fc.integer({ min: 0, max: 1_200 * DAY_MS });
 
