@@ -2,7 +2,7 @@ import { HistoryUnavailableError } from '@herald/core';
 import { createHistoryEraser } from '@herald/history/writing/create-history-eraser';
 import { dayOf, DAY_MS } from '@herald/history/partitions/partitions';
 import { createHistoryPool } from '@herald/history/pool/create-history-pool';
-import { LOCK_FOR_ERASING } from '@herald/history/sql/history-sql';
+import { LOCK_FOR_ERASING, LOCK_FOR_MOVING } from '@herald/history/sql/history-sql';
 import { waitFor } from '@herald/test-kit';
 import type { PoolClient } from 'pg';
 import { startHistory, type History } from '../../support/start-history.ts';
@@ -165,5 +165,36 @@ describe('While it takes too long', () => {
     await waitFor('it to wait for the lock', async () => (await countWaiting()) === 1);
     expect(await ended).toMatchObject([{ reason: expect.any(HistoryUnavailableError) as unknown }]);
     await waitFor('nobody to wait for the lock', async () => (await countWaiting()) === 0);
+  });
+
+  test('a workspace has one erasure under way, and keeps no other from its turn', async () => {
+    await locking.query('BEGIN');
+    await locking.query(LOCK_FOR_MOVING);
+    const eraser = createHistoryEraser({ pool, limitMs: 60_000, onUnavailable: () => undefined });
+    const done: string[] = [];
+    const erase = async (workspaceId: string) => {
+      await eraser.eraseTask(workspaceId, 'task_a', NOW);
+      done.push(workspaceId);
+    };
+    const erasing = range(6).map(() => erase('ws_a'));
+    await waitFor('the first to wait for the mover', async () => (await countWaiting()) > 0);
+    const other = erase('ws_b');
+    await waitFor('the other one to wait for the mover, too', async () => (await countWaiting()) === 2);
+    await locking.query('COMMIT');
+    await Promise.all([other, ...erasing]);
+    expect(done).toHaveLength(7);
+    expect(done.indexOf('ws_b')).toBeLessThan(2);
+  });
+
+  test('who waits in vain for the turn of his workspace is not told of as an outage of history', async () => {
+    await locking.query('BEGIN');
+    await locking.query(LOCK_FOR_ERASING);
+    const told: string[] = [];
+    const eraser = createHistoryEraser({ pool, limitMs: 300, onUnavailable: ({ message }) => told.push(message) });
+    const ended = await Promise.allSettled(range(6).map(() => eraser.eraseTask('ws_a', 'task_a', NOW)));
+    for (const each of ended) expect(each).toMatchObject({ reason: expect.any(HistoryUnavailableError) as unknown });
+    // The first, and the one that has its turn when that gives up, if its own time isn't over.
+    expect(told.length).toBeGreaterThan(0);
+    expect(told.length).toBeLessThan(3);
   });
 });

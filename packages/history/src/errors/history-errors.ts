@@ -129,7 +129,8 @@ export async function withDeadline<T>(options: DeadlineOptions, work: () => Prom
     onAvailable?.();
     return answer;
   } catch (error) {
-    if (judgeHistoryError(error) === 'bug') throw error;
+    // Whose turn didn't come in time was kept waiting by its own workspace: history is there.
+    if (error instanceof HistoryUnavailableError || judgeHistoryError(error) === 'bug') throw error;
     onUnavailable(error as Error);
     throw new HistoryUnavailableError();
   } finally {

@@ -4,6 +4,7 @@ import { withDeadline, type DeadlineOptions } from '../errors/history-errors.ts'
 import { dayOf, listDayTables, type HistoryTable } from '../partitions/partitions.ts';
 import { divideDays, readDays, type Stretch } from '../partitions/stretches.ts';
 import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts';
+import { createTurns } from '../pool/create-turns.ts';
 import { readAttemptsText, withoutAnswer } from '../reading/delivery-row.ts';
 import * as SQL from '../sql/history-sql.ts';
 
@@ -15,6 +16,8 @@ const TimeRow = z.object({ created_at: z.number() });
 
 /** A day that begins to be dropped in the middle makes it look once more. */
 const ROUNDS = 5;
+/** Of one workspace: it must not take all connections. */
+const AT_ONCE = 1;
 /** Deliveries of a transaction: nobody moves anything meanwhile, and what is committed isn't done again. */
 const BATCH = 2_000;
 
@@ -22,21 +25,30 @@ type HistoryEraserDeps = DeadlineOptions & { readonly pool: Pick<HistoryPool, 'c
 
 /** Erases what history holds of Tasks. What nobody waits for any more ends in PostgreSQL, too. */
 export function createHistoryEraser({ pool, ...deadline }: HistoryEraserDeps) {
-  /** @param work gets what makes one transaction after the other. Each statement has the time that is left. */
-  const run = <T>(work: (transact: Transact) => Promise<T>): Promise<T> => {
-    const endsAt = performance.now() + deadline.limitMs;
-    const remaining = () => Math.ceil(Math.max(1, endsAt - performance.now()));
-    const transact: Transact = (ask) =>
-      inTransaction(pool, { statementMs: remaining() }, (client) =>
-        ask({
-          query: async (text, values = []) => {
-            await client.query(`SET LOCAL statement_timeout = ${remaining()}`);
-            return { rows: (await client.query(text, [...values])).rows as unknown[] };
-          },
-        }),
-      );
-    return withDeadline(deadline, () => work(transact));
-  };
+  const take = createTurns(AT_ONCE);
+  /**
+   * Waits for the turn of the workspace, for as long as the work itself may take: it is not history that is late.
+   * @param work gets what makes one transaction after the other. Each statement has the time that is left.
+   */
+  const run = <T>(workspaceId: WorkspaceId, work: (transact: Transact) => Promise<T>): Promise<T> =>
+    take(
+      workspaceId,
+      () => deadline.limitMs,
+      () => {
+        const endsAt = performance.now() + deadline.limitMs;
+        const remaining = () => Math.ceil(Math.max(1, endsAt - performance.now()));
+        const transact: Transact = (ask) =>
+          inTransaction(pool, { statementMs: remaining() }, (client) =>
+            ask({
+              query: async (text, values = []) => {
+                await client.query(`SET LOCAL statement_timeout = ${remaining()}`);
+                return { rows: (await client.query(text, [...values])).rows as unknown[] };
+              },
+            }),
+          );
+        return withDeadline(deadline, () => work(transact));
+      },
+    );
 
   return {
     /**
@@ -46,7 +58,7 @@ export function createHistoryEraser({ pool, ...deadline }: HistoryEraserDeps) {
      * @throws HistoryUnavailableError
      */
     eraseTask: (workspaceId: WorkspaceId, taskId: TaskId, erasedAt: number): Promise<number | undefined> =>
-      run(async (transact) => {
+      run(workspaceId, async (transact) => {
         const task = [workspaceId, taskId];
         const times: number[] = [];
         const erase = async (client: Client, batch: readonly Stretch[]) => {
@@ -76,7 +88,7 @@ export function createHistoryEraser({ pool, ...deadline }: HistoryEraserDeps) {
      * @throws HistoryUnavailableError
      */
     listUnerased: (workspaceId: WorkspaceId, limit: number): Promise<readonly TaskId[]> =>
-      run(async (transact) => {
+      run(workspaceId, async (transact) => {
         const found = new Set<TaskId>();
         for (const { from, to } of await transact(listStretches)) {
           const { rows } = await transact((client) => client.query(SQL.LIST_UNERASED, [workspaceId, limit, from, to]));
