@@ -9,7 +9,7 @@ import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { createOwnerLookUp, createSearch } from '@herald/store/operators/search';
 import { createHistoryMark } from '@herald/store/lists/history-mark';
 import { createReplaySteps } from '@herald/store/bulk/replay-steps';
-import { waitFor } from '@herald/test-kit';
+import { patient, waitFor } from '@herald/test-kit';
 import { newWorkspaceId } from '../../support/start-stores.ts';
 import { range, type Receiver } from '../engine/start-engine.ts';
 import { startHistoryEngine, type HistoryEngine } from './start-history-engine.ts';
@@ -416,9 +416,10 @@ describe('while history is away or slow', () => {
   });
 
   test('a read that nobody waits for ends in PostgreSQL, and of one workspace two are under way', async () => {
-    const options = { url: engine.history.postgres.url, name: 'turns', connections: 3, statementLimitMs: 400 };
-    const pool = createHistoryPool({ ...options, connectLimitMs: 400, onError: () => undefined });
-    const reader = createHistoryReader({ pool, limitMs: 400, onUnavailable: () => undefined });
+    const limitMs = patient(400);
+    const options = { url: engine.history.postgres.url, name: 'turns', connections: 3, statementLimitMs: limitMs };
+    const pool = createHistoryPool({ ...options, connectLimitMs: limitMs, onError: () => undefined });
+    const reader = createHistoryReader({ pool, limitMs, onUnavailable: () => undefined });
     const countActive = async () => {
       const sql = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'turns' AND wait_event_type = 'Lock'";
       return (await engine.history.rows(sql)).length;
