@@ -4,7 +4,6 @@ import { createIdempotencyStore } from '@herald/store/access/idempotency-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createAwaitReplication, type AwaitReplication } from '@herald/store/redis/await-replication';
 import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
-import { limitMemory } from '../support/limit-memory.ts';
 import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 let stores: Stores;
@@ -43,14 +42,6 @@ test.each([
   await redis.set('there', 1);
   await redis.hset('hash', { there: '1.0000001', text: 'some' });
   expect(await awaitReplication(proof)).toBe(expected);
-});
-
-test('a write is confirmed on a full Redis, too, where what ends and frees still runs', async () => {
-  await redis.set('there', 1);
-  await limitMemory(redis, 1);
-  const confirmed = await awaitReplication({ key: 'there' }).catch((error: unknown) => error);
-  await limitMemory(redis, 0);
-  expect(confirmed).toBe(true);
 });
 
 const withReceivers = (awaitReplication: AwaitReplication) =>

@@ -662,6 +662,7 @@ const access: readonly Scene[] = [
   },
   {
     script: 'ACQUIRE_RECORD_LUA',
+    mustWorkWhenFull: true,
     arrange: () => Promise.resolve(({ idempotency }: ProcessStores) => idempotency.acquire(REQUEST, 'body')),
   },
   {
@@ -743,6 +744,7 @@ const start: readonly Scene[] = [
 type Filled = Awaited<ReturnType<Stage['fill']>>;
 const readers = Object.entries<(process: ProcessStores, filled: Filled) => Promise<unknown>>({
   LOAD_DELIVERY_LUA: ({ deliveries: store }, { ids }) => store.load(ids[0] ?? ''),
+  LOOK_AT_TASK_LUA: ({ tasks }, { workspaceId }) => tasks.listByWorkspace(workspaceId, {}, 10),
   COUNT_LOG_LUA: ({ logs, keys }, { plain }) => logs.count(keys.endpointLog(plain.id), { since: 0, until: 9e12 }),
   READ_ENTRIES_LUA: ({ logs, keys }, { plain }) => logs.oldestFirst(keys.endpointLog(plain.id), {}, 10),
   COUNT_ACCOUNTED_LUA: ({ redis }) => findAccountDifferences({ redis, keyspace: KEYSPACE, now: Date.now }),

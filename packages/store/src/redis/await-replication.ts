@@ -29,12 +29,6 @@ type AwaitReplicationDeps = {
 const WITHIN_MS = 1_000;
 const MARK_TTL_MS = 60_000;
 
-const MARK_LUA = /* lua */ `#!lua flags=allow-oom
--- Write a mark, also on a full Redis: what ends or frees waits for replicas as everything does.
--- KEYS[1] mark (string)   ARGV[1] time to live (ms)
-redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
-`;
-
 type Waiting = WriteProof & PromiseWithResolvers<boolean>;
 
 /**
@@ -54,7 +48,7 @@ export function createAwaitReplication(deps: AwaitReplicationDeps): AwaitReplica
       if (field === undefined) pipeline.exists(key);
       else pipeline.hget(key, field);
     }
-    pipeline.eval(MARK_LUA, 1, `{${tag}}:mark`, MARK_TTL_MS).wait(minReplicas, withinMs);
+    pipeline.set(`{${tag}}:mark`, '1', 'PX', MARK_TTL_MS).wait(minReplicas, withinMs);
     const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
       if (error) throw error;
       return reply;

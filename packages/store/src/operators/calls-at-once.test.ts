@@ -1,7 +1,7 @@
 import { createFindGroups } from '../endpoints/receiver-store.ts';
 import { createApiKeyStore } from '../access/api-key-store.ts';
 import { createKeyspace } from '../keys/keys.ts';
-import { createNoticeView } from '../operators/describe-delivery.ts';
+import { createNoticeView } from './describe-delivery.ts';
 
 const MANY = 5_000;
 /** So many commands are answered well within the timeout of one. */
