@@ -8,6 +8,7 @@ const TESTS = ['{packages,apps}/*/src/**/*.test.{ts,tsx}', '{scripts,chaos,bench
  * bound is what it is about.
  */
 const PAUSES: Readonly<Record<string, readonly [times: number, why: string]>> = {
+  'apps/api/src/http/create-http-server.test.ts': [1, 'a client reads slowly'],
   'apps/worker/src/maintenance.test.ts': [2, 'a timer that was left, or of no rest, would have fired in this time'],
   'chaos/run-plan.test.ts': [1, 'one step takes longer than the others'],
   'packages/queue/src/worker/slots.test.ts': [1, 'gives the event loop a rest'],
