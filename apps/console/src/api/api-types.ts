@@ -3610,7 +3610,7 @@ export interface components {
          *     - `redis_away`: The connection to Redis is down.
          *     - `redis_hangs`: The connection to Redis is there, but Redis gives no answer.
          *     - `redis_refuses_writes`: Redis did not take a write.
-         *     - `redis_nearly_full`: Redis uses more than 85 % of its memory. The workspaces that hold the most are refused first (429 `workspace_full`), and from 95 % on every workspace is.
+         *     - `redis_nearly_full`: Redis uses more than 85 % of its memory. The workspaces that hold the most are refused first (429 `workspace_full`), and from 95 % on every workspace is. In a cluster this is said of the fullest master, and only workspaces that lie on it are refused.
          *     - `redis_replica`: Redis is a replica, and loses what is written to it.
          *     - `redis_not_permitted`: Redis refuses commands, keys or channels that Herald needs.
          *     - `redis_command_missing`: Redis no longer has all commands that Herald needs.

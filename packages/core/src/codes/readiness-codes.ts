@@ -18,7 +18,7 @@ export const READINESS_CODES = {
   },
   redis_nearly_full: {
     meaning:
-      'Redis uses more than 85 % of its memory. The workspaces that hold the most are refused first (429 `workspace_full`), and from 95 % on every workspace is.',
+      'Redis uses more than 85 % of its memory. The workspaces that hold the most are refused first (429 `workspace_full`), and from 95 % on every workspace is. In a cluster this is said of the fullest master, and only workspaces that lie on it are refused.',
     action:
       'Raise `maxmemory`. `herald queues --by-workspace` says who holds what, and `herald deliveries purge` frees it.',
   },
