@@ -182,8 +182,9 @@ if redis.call('ZCARD', KEYS[4]) >= tonumber(ARGV[12]) then
   local running, ended = 0, {}
   for _, id in ipairs(redis.call('ZRANGE', KEYS[4], 0, -1)) do
     local status = redis.call('HGET', ARGV[11] .. 'r:' .. id, 's')
-    if status == 'running' then running = running + 1 else ended[#ended + 1] = id end
-    if not status then redis.call('ZREM', KEYS[4], id) end
+    if status == 'running' then running = running + 1
+    elseif status then ended[#ended + 1] = id
+    else redis.call('ZREM', KEYS[4], id) end
   end
   if running >= tonumber(ARGV[12]) then return { 'full' } end
   -- The oldest give way: nobody counts what their records take.
