@@ -86,7 +86,6 @@ const TABLES: readonly Table[] = [
       'listen.ended',
       'listen.publish_failed',
       'listen.revocation_not_told',
-      'maintenance.failed',
       'process.release_failed',
       'process.stop_failed',
       'process.stopped',

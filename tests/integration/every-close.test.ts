@@ -132,8 +132,7 @@ const PARTS: Readonly<Record<string, () => Promise<End>>> = {
     let rounds = 0;
     const last = Promise.withResolvers<undefined>();
     const routine = () => (rounds++ < 2 ? Promise.resolve() : last.promise);
-    const metrics = { maintenanceFailed: ignore };
-    const maintenance = startMaintenance({ routine, everyMs: 1, metrics, logger, random: () => 0 });
+    const maintenance = startMaintenance({ routine, everyMs: 1, onFailed: ignore, random: () => 0 });
     await waitFor('a few rounds', () => rounds > 2);
     return () => {
       setImmediate(() => {

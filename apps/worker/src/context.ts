@@ -26,6 +26,7 @@ import { openShards } from '@herald/store/data/open-shards';
 import { createDecryptedCache, createMakeAttempt, createSigningKeyCache } from './deliver.ts';
 import { openEgress } from './egress.ts';
 import type { WorkerHistory } from './history.ts';
+import { createOnFailed } from './maintenance.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { createDeliveryReport } from './report.ts';
 
@@ -146,6 +147,8 @@ export async function openContext({ config, logger, resources, giveUp, weaknesse
     historyMark,
     egress,
     platform: config.notices && createPlatform(config.notices, cipher.encrypt),
+    /** Of maintenance. */
+    onFailed: createOnFailed(metrics.internalErrors, logger),
     report,
     /** Cuts off what is under way: sends, and statements to the history. */
     cutOff,

@@ -2,7 +2,7 @@ import { HistoryUnavailableError } from '@herald/core';
 import { createLogger, type Logger } from '@herald/runtime/log';
 import { waitFor } from '@herald/test-kit';
 import type { ReplaySteps } from '@herald/store/bulk/replay-steps';
-import { createReplayFeed, runPurges, startMaintenance } from './maintenance.ts';
+import { createOnFailed, createReplayFeed, runPurges, startMaintenance } from './maintenance.ts';
 
 const NOW = 1_000_000;
 const silent: Logger = {
@@ -116,6 +116,13 @@ test('a round of purges gives each endpoint a turn, tells of what it ended step 
   expect(reported).toEqual(['wh_1 dlv_a', 'wh_1 dlv_b', 'wh_1 dlv_c', 'wh_2 dlv_a', 'wh_2 dlv_b']);
 });
 
+test('what fails is counted, and written into the log', () => {
+  const told: unknown[] = [];
+  const logger: Logger = { ...silent, warn: (event, _, error) => told.push(event, error) };
+  createOnFailed({ maintenanceFailed: () => told.push('counted') }, logger)(new Error('a bug'));
+  expect(told).toEqual(['counted', 'maintenance.failed', new Error('a bug')]);
+});
+
 describe('maintenance', () => {
   /** Runs a routine until `rounds` of it have ended. */
   async function runRounds(routine: () => Promise<unknown>, rounds: number) {
@@ -128,20 +135,15 @@ describe('maintenance', () => {
         await routine();
       },
       everyMs: 1,
-      logger: silent,
+      onFailed: () => counted++,
       random: () => 0.5,
-      metrics: {
-        maintenanceFailed: () => {
-          counted++;
-        },
-      },
     });
     await enough.promise;
     await maintenance.stop();
     return { begun, counted };
   }
 
-  test('goes on after a round that fails, and counts each failure', async () => {
+  test('goes on after a round that fails, and tells each failure', async () => {
     let failures = 0;
     const { counted } = await runRounds(() => {
       failures++;
@@ -158,9 +160,8 @@ describe('maintenance', () => {
       routine: () => Promise.resolve(found[rounds++] ?? 0),
       everyMs: 1,
       atRestMs: 3_600_000,
-      logger: silent,
+      onFailed,
       random: () => 0.5,
-      metrics: { maintenanceFailed: () => undefined },
     });
     await waitFor('the rounds', () => rounds === found.length);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -176,13 +177,8 @@ describe('maintenance', () => {
         routine: () => Promise.reject(new Error('Redis is away')),
         everyMs: 1,
         atRestMs: 1_000,
-        logger: silent,
+        onFailed: () => failures++,
         random: () => 0.5,
-        metrics: {
-          maintenanceFailed: () => {
-            failures++;
-          },
-        },
       });
       await jest.advanceTimersByTimeAsync(3_500);
       await maintenance.stop();
@@ -200,9 +196,8 @@ describe('maintenance', () => {
         routine: () => Promise.resolve(rounds++ * 0),
         everyMs: 1,
         atRestMs: 1_000,
-        logger: silent,
+        onFailed,
         random: () => 0.5,
-        metrics: { maintenanceFailed: () => undefined },
       });
       for (const count of [1, 2, 3]) {
         await jest.advanceTimersByTimeAsync(1_000);
@@ -243,9 +238,8 @@ describe('maintenance', () => {
         ended = true;
       },
       everyMs: 1,
-      logger: silent,
+      onFailed,
       random: () => 0,
-      metrics: { maintenanceFailed: () => undefined },
     });
     await begun.promise;
     const stops = [maintenance.stop(), maintenance.stop()];

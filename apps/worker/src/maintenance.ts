@@ -22,17 +22,24 @@ type MaintenanceDeps = {
    * failed. Default: `everyMs`.
    */
   readonly atRestMs?: number;
-  readonly metrics: Pick<InternalErrorMetrics, 'maintenanceFailed'>;
-  readonly logger: Logger;
+  readonly onFailed: OnFailed;
   readonly random: () => number;
 };
 
-/** What becomes of a fault of one thing that a round works on: it is told, and the others go on. */
+/** What becomes of a fault of a round, or of one thing that it works on: it is told, and the others go on. */
 export type OnFailed = (error: unknown) => void;
 
-/** Runs a maintenance routine again and again. A failure is logged, and the next round tries anew. */
+/** Counts such a fault, and writes it into the log. */
+export function createOnFailed(metrics: Pick<InternalErrorMetrics, 'maintenanceFailed'>, logger: Logger): OnFailed {
+  return (error) => {
+    metrics.maintenanceFailed();
+    logger.warn('maintenance.failed', {}, error);
+  };
+}
+
+/** Runs a maintenance routine again and again. A failure is told, and the next round tries anew. */
 export function startMaintenance(deps: MaintenanceDeps) {
-  const { routine, everyMs, atRestMs = everyMs, metrics, logger, random } = deps;
+  const { routine, everyMs, atRestMs = everyMs, onFailed, random } = deps;
   let giveUp = (): void => undefined;
   let isStopped = false;
   let round = Promise.resolve();
@@ -44,8 +51,7 @@ export function startMaintenance(deps: MaintenanceDeps) {
       isAtRest = (await routine()) === 0;
     } catch (error) {
       waitMs = atRestMs;
-      metrics.maintenanceFailed();
-      logger.warn('maintenance.failed', {}, error);
+      onFailed(error);
     }
     if (!isStopped) schedule(isAtRest, waitMs);
   };

@@ -18,17 +18,17 @@ const TEND_EVERY_MS = 20_000;
 
 type MovingContext = Pick<
   WorkerContext,
-  'config' | 'history' | 'keyspace' | 'logger' | 'metrics' | 'now' | 'redis' | 'resources'
+  'config' | 'history' | 'keyspace' | 'logger' | 'now' | 'onFailed' | 'redis' | 'resources'
 >;
 
 /** Moves what settles in a shard to the history, or lets it expire when there is none. The audit trail is copied. */
 export function startMoving(context: MovingContext, keys: ShardKeys) {
-  const { config, history, logger, metrics, redis, now } = context;
+  const { config, history, logger, redis, now, onFailed } = context;
   const moves = createMoveStore({ redis, keys, now });
   const trail = createAuditFollower({ redis, keys });
   const random = Math.random;
   const maintain = (everyMs: number, routine: () => Promise<unknown>) =>
-    startMaintenance({ routine, everyMs, metrics: metrics.internalErrors, logger, random });
+    startMaintenance({ routine, everyMs, onFailed, random });
   if (!history) {
     return maintain(EXPIRE_EVERY_MS, async () => {
       for (let expired = 0; ;) {
@@ -72,7 +72,7 @@ export function startMoving(context: MovingContext, keys: ShardKeys) {
 
 /** Lets what settled under a longer RETENTION leave as early as under this one. It walks all shards. */
 export function startShortening(context: MovingContext): void {
-  const { config, history, keyspace, logger, metrics, now, redis, resources } = context;
+  const { config, history, keyspace, logger, now, onFailed, redis, resources } = context;
   if (history) return;
   const retention = createDeliveryRetention(config.retentionMs);
   // Once: another worker may have a longer retention, while all are being restarted.
@@ -84,12 +84,12 @@ export function startShortening(context: MovingContext): void {
     if (shortened > 0) logger.info('retention.shortened', { deliveries: shortened });
     return shortened;
   };
-  const deps = { routine, everyMs: EXPIRE_EVERY_MS, metrics: metrics.internalErrors, logger, random: Math.random };
+  const deps = { routine, everyMs: EXPIRE_EVERY_MS, onFailed, random: Math.random };
   resources.add('shortening', startMaintenance(deps).stop);
 }
 
 /** Makes the days to come, and drops those, and entries of the audit trail, that are too old. */
-export function startTendingDays({ history, logger, metrics, now, resources }: MovingContext): void {
+export function startTendingDays({ history, logger, now, onFailed, resources }: MovingContext): void {
   if (!history) return;
   let isStopping = false;
   const tend = () =>
@@ -107,8 +107,7 @@ export function startTendingDays({ history, logger, metrics, now, resources }: M
       await history.audit.deleteBefore(oldest, () => isStopping);
     });
   const first = tend();
-  const deps = { routine: tend, everyMs: TEND_EVERY_MS, metrics: metrics.internalErrors, logger, random: Math.random };
-  const tending = startMaintenance(deps);
+  const tending = startMaintenance({ routine: tend, everyMs: TEND_EVERY_MS, onFailed, random: Math.random });
   resources.add('history days', async () => {
     isStopping = true;
     await Promise.all([first, tending.stop()]);

@@ -168,7 +168,7 @@ const LOG_TRAIL_EVERY_MS = 2_000;
  */
 function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: RedisClient) {
   const { config, logger, resources, metrics, redis, queueRedis, clock, keyspace, cutOff } = context;
-  const { makeAttempt, platform, report, now } = context;
+  const { makeAttempt, onFailed, platform, report, now } = context;
   const random = Math.random;
   const retention = createDeliveryRetention(config.retentionMs, context.history !== undefined);
   let isStopping = false;
@@ -208,14 +208,9 @@ function startShard(context: WorkerContext, keys: ShardKeys, waitRedis: RedisCli
   });
 
   const maintain = (name: string, everyMs: number, routine: () => Promise<unknown>, atRestMs = everyMs) => {
-    const deps = { routine, everyMs, atRestMs, metrics: metrics.internalErrors, logger, random };
-    const maintenance = startMaintenance(deps);
+    const maintenance = startMaintenance({ routine, everyMs, atRestMs, onFailed, random });
     resources.add(name, maintenance.stop);
     return maintenance;
-  };
-  const onFailed = (error: unknown) => {
-    metrics.internalErrors.maintenanceFailed();
-    logger.warn('maintenance.failed', {}, error);
   };
   const purges = createPurgeStore({ redis, keys, retention });
   const purge = () => runPurges({ purges, reportPurged: report.purged, onFailed, logger, now });
