@@ -10,6 +10,7 @@ import { takeUpgradeLease } from '@herald/store/data/take-over-data';
 import { createEgressGate, createEgressSender, createRouteFinder } from '@herald/egress/create-egress';
 import { EgressFailedError } from '@herald/egress/egress-errors';
 import { createProxy } from '@herald/egress/create-proxy';
+import { startFloodWatch } from '@herald/egress/guarded-agent';
 import { readProxyUrl } from '@herald/egress/egress-env';
 import {
   createCertificateAuthority,
@@ -69,6 +70,7 @@ const PARTS: Readonly<Record<string, () => Promise<End>>> = {
       await closeRedis(redis);
     };
   },
+  startFloodWatch: () => Promise.resolve(startFloodWatch(new Map(), ignore)),
   async startMemoryGuard() {
     const redis = await connect();
     const largest = (): Promise<never[]> => Promise.resolve([]);
@@ -196,7 +198,7 @@ const MADE: Readonly<Record<string, () => Promise<End>>> = {
 
 /** What starts something and ends with a whole process: tests/e2e/every-stop.test.ts stops those. */
 const OF_PROCESSES = [
-  ...['startApi', 'startWorker', 'openContext', 'openBase', 'openHistory', 'openClock', 'openEgress'],
+  ...['startApi', 'startWorker', 'openContext', 'openBase', 'openHistory', 'openClock', 'openEgress', 'openWhenUsable'],
   ...[
     'startShards',
     'startShard',
@@ -220,7 +222,7 @@ test('every part that starts something is stopped by a test', () => {
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap((file) => [
       ...readFileSync(file, 'utf8').matchAll(
-        /^(?:export )?(?:async )?function ((?:start|open|connect|watch)[A-Z]\w+|take\w+Lease)\(/gm,
+        /^(?:export )?(?:async )?function ((?:start|open|connect|watch)[A-Z]\w+|take\w+Lease)[<(]/gm,
       ),
     ])
     .map(([, name = '']) => name);

@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
+import { startFloodWatch } from '@herald/egress/guarded-agent';
 import { createResources } from '@herald/runtime/lifecycle';
 import { startClock } from '@herald/store/redis/clock';
 import { createKeyspace } from '@herald/store/keys/keys';
@@ -37,6 +38,13 @@ const PARTS: Readonly<Record<string, Part>> = {
       const info = () => Promise.resolve(INFO).finally(done);
       const deps = { redis: { info } as never, keyspace: createKeyspace(1), accounts: {} as never };
       return Promise.resolve(startMemoryGuard(deps).stop);
+    },
+  },
+  startFloodWatch: {
+    everyMs: 1_000,
+    start(done) {
+      const connection = { carrier: { bytesRead: 2 ** 30 }, bytesBefore: 0 } as never;
+      return Promise.resolve(startFloodWatch(new Map([[1, connection]]), done));
     },
   },
   takeUpgradeLease: {

@@ -1,8 +1,9 @@
 import type { ClientRequest } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { checkServerIdentity, type SecureContext, type TLSSocket } from 'node:tls';
+import { checkServerIdentity, connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
+import { everyBeat } from '@herald/runtime/beat';
 import type { AddressPolicy } from './address-policy.ts';
 import { createTrust } from './create-trust.ts';
 import { createTunnelConnector, type EgressProxy } from './create-proxy.ts';
@@ -47,14 +48,26 @@ export type GuardedRequestOptions = RequestOptions & {
 
 /** What the agent knows of an open connection. */
 type Connection = {
+  readonly socket: Socket;
+  /** What carries TLS. */
+  readonly carrier: Socket;
   /** That of the destination, also through a proxy. */
   readonly address: string | undefined;
   readonly endsAt: number;
   requests: number;
+  /** What had come under TLS when its request, or its rest, began. */
+  bytesBefore: number;
   /** It takes no further request. */
   isRetired: boolean;
-  /** Gets what comes before Node's parser does. */
-  reader: ((bytes: Buffer) => void) | undefined;
+  reader: ConnectionReader | undefined;
+};
+
+/** What a request hears of its connection. */
+export type ConnectionReader = {
+  /** Gets what comes before Node's parser does, and may change the bytes in place. */
+  readonly read: (bytes: Buffer) => void;
+  /** The server sends without end what nobody asked for. The connection is closed next. */
+  readonly flooded: () => void;
 };
 
 type Callback = (error: Error | null, socket: Duplex) => void;
@@ -64,9 +77,6 @@ const TCP_PROBE_AFTER_MS = 15_000;
 
 const MAX_AGE_MS = 300_000;
 const MAX_REQUESTS = 1_000;
-
-/** TLS sessions kept for resumption, some 2 KB each. A resumed connection passes the guard like any other. */
-const MAX_CACHED_SESSIONS = 1_000;
 
 /**
  * An HTTPS agent that dials only addresses that the policy allows. It resolves a name once per connection, checks each
@@ -78,6 +88,7 @@ export class GuardedAgent extends Agent {
   readonly #policy: AddressPolicy;
   readonly #lookup: Lookup;
   readonly #secureContext: SecureContext;
+  readonly #sessions = createTlsSessions();
   readonly #proxy: EgressProxy | undefined;
   readonly #gate: Gate<EgressFailedError> | undefined;
   readonly #findRoute: (() => Promise<boolean>) | undefined;
@@ -85,7 +96,8 @@ export class GuardedAgent extends Agent {
   readonly #maxIdle: number;
   /** In the order in which they became idle. */
   readonly #idle = new Set<Duplex>();
-  readonly #connections = new WeakMap<Duplex, Connection>();
+  readonly #connections = new Map<Duplex, Connection>();
+  #endOfWatch: (() => void) | undefined;
   readonly #maxAgeMs: number;
   readonly #maxRequests: number;
 
@@ -96,7 +108,6 @@ export class GuardedAgent extends Agent {
       keepAliveMsecs: TCP_PROBE_AFTER_MS,
       timeout: idleMs,
       maxFreeSockets: maxIdlePerOrigin,
-      maxCachedSessions: MAX_CACHED_SESSIONS,
     });
     this.#policy = policy;
     this.#lookup = lookup;
@@ -129,10 +140,7 @@ export class GuardedAgent extends Agent {
     return `${options.host ?? ''}|${String(options.port ?? '')}`;
   }
 
-  override createConnection(
-    options: GuardedRequestOptions & { _agentKey?: string },
-    callback: Callback,
-  ): Duplex | undefined {
+  override createConnection(options: GuardedRequestOptions, callback: Callback): Duplex | undefined {
     const refusal = this.#refusalOf(options) ?? this.#ownFault();
     if (refusal !== undefined) {
       this.#fail(options, refusal, callback);
@@ -155,7 +163,9 @@ export class GuardedAgent extends Agent {
       .then(
         (connected) => {
           // No other option of the request is used: a `socket`, a `lookup` or a `pskCallback` would get past the checks.
-          const socket = super.createConnection({
+          const origin = this.getName(options);
+          const session = this.#sessions.find(origin);
+          const socket = connectTls({
             host,
             port,
             socket: connected,
@@ -165,16 +175,17 @@ export class GuardedAgent extends Agent {
             ALPNProtocols: ['http/1.1'],
             rejectUnauthorized: true,
             checkServerIdentity,
-            timeout: this.options.timeout,
-            // Under this key Node keeps the TLS session.
-            _agentKey: options._agentKey,
-          } as RequestOptions) as TLSSocket;
+            ...(this.options.timeout !== undefined && { timeout: this.options.timeout }),
+            ...(session && { session }),
+          });
           if (this.#proxy) socket.setKeepAlive(true, TCP_PROBE_AFTER_MS);
           socket.once('secureConnect', () => {
             dialling.secured();
           });
-          socket.once('close', () => this.#idle.delete(socket));
-          this.#know(socket, dialling.address());
+          const connection = this.#know(socket, connected, dialling.address());
+          this.#sessions.follow(socket, origin, () => {
+            leave(connection);
+          });
           callback(null, socket);
         },
         (error: unknown) => {
@@ -207,11 +218,8 @@ export class GuardedAgent extends Agent {
     if (connection) connection.isRetired = true;
   }
 
-  /**
-   * Shows what comes over a connection before Node's parser gets it, and to nobody once the request has ended.
-   * @param reader may change the bytes in place
-   */
-  read(socket: Duplex, reader: ((bytes: Buffer) => void) | undefined): void {
+  /** Shows what comes over a connection to the request that it serves, and to nobody once that has ended. */
+  read(socket: Duplex, reader: ConnectionReader | undefined): void {
     const connection = this.#connections.get(socket);
     if (connection) connection.reader = reader;
   }
@@ -231,6 +239,7 @@ export class GuardedAgent extends Agent {
 
   override reuseSocket(socket: Duplex, request: ClientRequest): void {
     this.#idle.delete(socket);
+    this.#countAnew(socket);
     super.reuseSocket(socket, request);
   }
 
@@ -247,15 +256,30 @@ export class GuardedAgent extends Agent {
   }
 
   /** One listener for all requests: to add and remove one for each costs a send more than what it does. */
-  #know(socket: TLSSocket, address: string | undefined): void {
+  #know(socket: Socket, carrier: Socket, address: string | undefined): Connection {
     const endsAt = performance.now() + this.#maxAgeMs;
-    const connection: Connection = { address, endsAt, requests: 0, isRetired: false, reader: undefined };
+    const began = { requests: 0, bytesBefore: 0, isRetired: false, reader: undefined };
+    const connection: Connection = { socket, carrier, address, endsAt, ...began };
     this.#connections.set(socket, connection);
+    this.#endOfWatch ??= startFloodWatch(this.#connections, leave);
+    socket.once('close', () => {
+      this.#idle.delete(socket);
+      this.#connections.delete(socket);
+      if (this.#connections.size > 0) return;
+      this.#endOfWatch?.();
+      this.#endOfWatch = undefined;
+    });
     socket.prependListener('data', (bytes: Buffer) => {
       // Nothing was asked: what comes now must not be taken for the next answer.
       if (this.#idle.has(socket)) socket.destroy();
-      else connection.reader?.(bytes);
+      else connection.reader?.read(bytes);
     });
+    return connection;
+  }
+
+  #countAnew(socket: Duplex): void {
+    const connection = this.#connections.get(socket);
+    if (connection) connection.bytesBefore = connection.carrier.bytesRead;
   }
 
   #livesOn(socket: Duplex): boolean {
@@ -274,6 +298,7 @@ export class GuardedAgent extends Agent {
       oldest.destroy();
     }
     this.#idle.add(socket);
+    this.#countAnew(socket);
   }
 
   /** Node has made a pool for the socket that won't come, and would keep it for ever: one for each address refused. */
@@ -290,4 +315,65 @@ export class GuardedAgent extends Agent {
     if (isIP(host) !== 0 && !this.#policy.isAllowed(host)) return new BlockedAddressError(`${host} is not allowed`);
     return undefined;
   }
+}
+
+/** Closes a connection over which too much comes that nobody asked for. Its request hears of it first. */
+function leave({ reader, socket }: Connection): void {
+  reader?.flooded();
+  socket.destroy();
+}
+
+/**
+ * Most that comes under TLS for a handshake and an answer, or while nothing is asked. What comes in records without
+ * content (tickets, padding) is seen nowhere else, and takes the event loop as well.
+ */
+const FLOOD_BYTES = 1_048_576;
+const LOOK_FOR_FLOODS_MS = 1_000;
+
+/** @returns ends it */
+export function startFloodWatch(
+  open: ReadonlyMap<unknown, Connection>,
+  onFlood: (connection: Connection) => void,
+): () => void {
+  return everyBeat(LOOK_FOR_FLOODS_MS, () => {
+    for (const connection of open.values()) {
+      if (connection.carrier.bytesRead - connection.bytesBefore > FLOOD_BYTES) onFlood(connection);
+    }
+  });
+}
+
+/** Sessions kept for resumption, one of an origin. They have some 2 KB each; Node passes on none of more than 10 KiB. */
+const MOST_SESSIONS = 1_000;
+/**
+ * A server may give one session after the other, also while nothing was asked: a megabyte of them takes a quarter of a
+ * second of the event loop. Servers give one or two.
+ */
+const MOST_GIVEN = 16;
+
+/** The TLS sessions that servers gave. A resumed connection passes the guard like any other. */
+function createTlsSessions() {
+  const kept = new Map<string, Buffer>();
+  return {
+    find: (origin: string): Buffer | undefined => kept.get(origin),
+    /**
+     * Keeps the last session that comes over a connection, until one ends with an error.
+     * @param onFlood called when the server gives more than any server needs to; it closes the connection
+     */
+    follow(socket: TLSSocket, origin: string, onFlood: () => void): void {
+      let given = 0;
+      socket.on('session', (session: Buffer) => {
+        if (++given > MOST_GIVEN) {
+          onFlood();
+          return;
+        }
+        kept.delete(origin);
+        const [oldest] = kept.keys();
+        if (oldest !== undefined && kept.size >= MOST_SESSIONS) kept.delete(oldest);
+        kept.set(origin, session);
+      });
+      socket.once('close', (hasFailed: boolean) => {
+        if (hasFailed) kept.delete(origin);
+      });
+    },
+  };
 }
