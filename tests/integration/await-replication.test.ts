@@ -3,7 +3,9 @@ import { createApiKeyStore } from '@herald/store/access/api-key-store';
 import { createIdempotencyStore } from '@herald/store/access/idempotency-store';
 import { createReceiverStore } from '@herald/store/endpoints/receiver-store';
 import { createAwaitReplication, type AwaitReplication } from '@herald/store/redis/await-replication';
-import { mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
+import { closeRedis, connectRedis, mastersOf, type RedisClient } from '@herald/store/redis/connect-redis';
+import { askRedis, startRedis, waitFor } from '@herald/test-kit';
+import { limitMemory } from '../support/limit-memory.ts';
 import { buildReceiver, newWorkspaceId, startStores, type Stores } from '../support/start-stores.ts';
 
 let stores: Stores;
@@ -135,4 +137,42 @@ test('a revocation that is not replicated can be asked for again', async () => {
   await expect(withKeys(() => Promise.resolve(false)).revoke(record.id)).rejects.toThrow(UnavailableError);
   expect(await withKeys(awaitReplication).find(key)).toBeUndefined();
   expect(await withKeys(awaitReplication).revoke(record.id)).toEqual({});
+});
+
+test('on a full Redis what ends something waits for the replica as ever, and for nothing when it has it', async () => {
+  await using master = await startRedis();
+  await using replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(master.port)] });
+  const connect = () =>
+    connectRedis({
+      target: { kind: 'single', url: master.url },
+      use: 'request',
+      name: 'test',
+      onError: () => undefined,
+    });
+  await using connections = new AsyncDisposableStack();
+  const [own, waiting] = [await connect(), await connect()];
+  for (const connection of [own, waiting]) connections.defer(() => closeRedis(connection));
+  const isFollowing = async () => (await askRedis(replica.port, 'INFO replication')).includes('master_link_status:up');
+  await waitFor('the replica to follow', isFollowing);
+  const confirm = createAwaitReplication({ redis: waiting, minReplicas: 1 });
+  const receivers = createReceiverStore({ redis: own, awaitReplication: confirm, keyspace: stores.keyspace });
+  const receiver = buildReceiver(newWorkspaceId());
+  await receivers.register(receiver, 'encrypted.secret');
+  await limitMemory(own, 1);
+  const remove = () => receivers.remove(receiver.workspaceId, receiver.id, 1);
+  await expect(receivers.register(buildReceiver(receiver.workspaceId), 'encrypted.secret')).rejects.toThrow('OOM');
+
+  process.kill(replica.pid, 'SIGSTOP');
+  const withoutReplica = await remove().catch((error: unknown) => error);
+  process.kill(replica.pid, 'SIGCONT');
+  expect(withoutReplica).toEqual(
+    expect.objectContaining({ message: expect.stringContaining('too few replicas') as string }),
+  );
+  await waitFor('the replica to go on', () =>
+    remove().then(
+      () => true,
+      () => false,
+    ),
+  );
+  expect(await askRedis(replica.port, `EXISTS ${stores.keys.endpoint(receiver.id)}`)).toContain(':0');
 });

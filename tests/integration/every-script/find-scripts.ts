@@ -15,6 +15,7 @@ const SOURCES = '{packages/{queue,store,history},apps/*}/src/**/*.ts';
 const CALLS = [
   /\bdefine(?:Replicated)?Script\(\s*[\w.]+,\s*([^)]+?\)?)\s*\)/g,
   /\bdefineScript\('\w+', ([^)]+?\)?)\)/g,
+  /\baddScript\(pipeline, (\w+),/g,
   /'EVAL', ([^,\s]+),/g,
 ];
 /** Where a script is sent. Only what makes scripts callable does it, and what asks what its user may do. */

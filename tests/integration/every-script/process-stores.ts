@@ -1,5 +1,6 @@
 import { createKeyspace, type Keyspace } from '@herald/store/keys/keys';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
+import { createAwaitReplication } from '@herald/store/redis/await-replication';
 import { createActivityReader } from '@herald/store/stats/activity-reader';
 import { createAuditFollower, createAuditTrail } from '@herald/store/access/audit-trail';
 import { createBindingStore } from '@herald/store/access/binding-store';
@@ -86,6 +87,8 @@ export function createProcessStores({ redis, keyspace = createKeyspace(1), hasHi
     audit: createAuditTrail({ redis, keyspace, length: AUDIT_LENGTH, now }),
     activity: createActivityReader({ redis, keyspace }),
     shardRecord: createShardRecordStore(redis),
+    /** Of no replica at all. */
+    awaitReplication: createAwaitReplication({ redis, minReplicas: 0 }),
     reserve: createReserve(define, keys.queue, loadLua, readRows),
     leases: createLeases({ ...access, groupLimit: LIMIT, loadLua }),
     pause: createPause(define, keys.queue),

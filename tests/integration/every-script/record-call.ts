@@ -1,3 +1,4 @@
+import type { ChainableCommander } from 'ioredis';
 import type { RedisClient } from '@herald/store/redis/connect-redis';
 import { trackHandles } from '../../support/track-handles.ts';
 import type { FoundScript } from './find-scripts.ts';
@@ -39,6 +40,23 @@ export async function recordCall(stage: Stage, scene: Scene, script: FoundScript
   return { ...recorded, underWay };
 }
 
+/** As `listenTo` does, of the scripts of a pipeline. */
+function tellOfPipeline(pipeline: ChainableCommander, look: Look): ChainableCommander {
+  const exec = pipeline.exec.bind(pipeline);
+  const add = pipeline.eval.bind(pipeline);
+  const scripts: Parameters<Look>[] = [];
+  return Object.assign(pipeline, {
+    eval(lua: string, count: number, ...rest: readonly (string | number)[]) {
+      scripts.push([lua, count, rest]);
+      return add(lua, count, ...rest);
+    },
+    async exec() {
+      for (const script of scripts) await look(...script);
+      return await exec();
+    },
+  });
+}
+
 type Look = (lua: string, keyCount: number, rest: readonly (string | number)[]) => Promise<void>;
 
 /**
@@ -55,6 +73,7 @@ function listenTo(redis: RedisClient, look: Look) {
   const client = new Proxy(redis, {
     get(target, name) {
       if (name === 'evalsha') return refuse;
+      if (name === 'pipeline') return () => tellOfPipeline(target.pipeline(), look);
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
       return (...args: readonly unknown[]): unknown => {

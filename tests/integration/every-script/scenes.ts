@@ -666,6 +666,14 @@ const access: readonly Scene[] = [
     arrange: () => Promise.resolve(({ idempotency }: ProcessStores) => idempotency.acquire(REQUEST, 'body')),
   },
   {
+    script: 'MARK_LUA',
+    mustWorkWhenFull: true,
+    arrange: () =>
+      Promise.resolve(({ awaitReplication }: ProcessStores) =>
+        awaitReplication({ key: KEYSPACE.shards[0]?.prefix ?? '' }),
+      ),
+  },
+  {
     script: 'COUNT_ANSWER_LUA',
     isAheadOfRecord: true,
     arrange: () =>

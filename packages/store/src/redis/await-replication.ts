@@ -3,7 +3,7 @@ import { Cluster } from 'ioredis';
 import { z } from 'zod';
 import type { RedisClient } from './connect-redis.ts';
 import { randomToken } from './random-token.ts';
-import { defineScript, type Script } from './script.ts';
+import { addScript, defineScript, type Script } from './script.ts';
 
 /** Shows whether a server has a write: by a key, by a field of a hash, or by the absence of a key. */
 export type WriteProof = {
@@ -29,6 +29,13 @@ type AwaitReplicationDeps = {
 const WITHIN_MS = 1_000;
 const MARK_TTL_MS = 60_000;
 
+const MARK_LUA = /* lua */ `#!lua flags=allow-oom
+-- Write the mark that replicas are asked for, also when Redis is full: what ends or frees waits for them as all else does.
+-- KEYS[1] mark (string)   ARGV[1] time to live (ms)
+-- Returns nothing.
+redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
+`;
+
 type Waiting = WriteProof & PromiseWithResolvers<boolean>;
 
 /**
@@ -48,7 +55,7 @@ export function createAwaitReplication(deps: AwaitReplicationDeps): AwaitReplica
       if (field === undefined) pipeline.exists(key);
       else pipeline.hget(key, field);
     }
-    pipeline.set(`{${tag}}:mark`, '1', 'PX', MARK_TTL_MS).wait(minReplicas, withinMs);
+    addScript(pipeline, MARK_LUA, [`{${tag}}:mark`], [MARK_TTL_MS]).wait(minReplicas, withinMs);
     const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
       if (error) throw error;
       return reply;

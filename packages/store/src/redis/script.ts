@@ -1,4 +1,4 @@
-import { Cluster } from 'ioredis';
+import { type ChainableCommander, Cluster } from 'ioredis';
 import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findListener, type RedisClient } from './connect-redis.ts';
@@ -61,6 +61,19 @@ export function defineScript(redis: RedisClient, source: string): Script {
       }
     }
   };
+}
+
+/**
+ * Adds a Lua script to a pipeline, of which all goes to one server together: the keys, then the arguments. It comes with
+ * its source, since what is behind a script that the server doesn't know would run without it. Nothing is sent again.
+ */
+export function addScript(
+  pipeline: ChainableCommander,
+  lua: string,
+  keys: readonly string[],
+  args: readonly ScriptArg[],
+): ChainableCommander {
+  return pipeline.eval(lua, keys.length, ...keys, ...args);
 }
 
 /** How long the scripts of a client wait after a refusal, in ms. */
