@@ -1,9 +1,16 @@
-import { callbackIdOf, type AttemptVerdict, type DeliveryStatus } from '@herald/core';
+import {
+  callbackIdOf,
+  deliveryIdOf,
+  newTestTransitionId,
+  type AttemptVerdict,
+  type DeliveryStatus,
+} from '@herald/core';
 import { dropDeliveries, type DropFilter, type DropMode } from '@herald/store/bulk/drop-deliveries';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
 import type { DeliveryStore } from '@herald/store/deliveries/delivery-store';
 import { createCallbackStore } from '@herald/store/endpoints/callback-store';
 import { endpointFields } from '@herald/store/endpoints/endpoint-record';
+import { mastersOf } from '@herald/store/redis/connect-redis';
 import { LEASE_MS } from '../../support/leases.ts';
 import { buildReceiver, newWorkspaceId } from '../../support/start-stores.ts';
 import { findFaults } from '../queue/read-queue.ts';
@@ -395,5 +402,98 @@ describe('what a replay sets pending', () => {
     await replay(LATER);
     expect(await take(LATER, 10)).toEqual([1, 0]);
     await expectSound();
+  });
+});
+
+describe('while many others are in work', () => {
+  const OTHERS = 2_000;
+
+  /** Plants leases of others, and tells how often all leases are read meanwhile. */
+  async function countReadings(work: () => Promise<unknown>): Promise<number> {
+    const { redis, keys } = engine;
+    const others = range(OTHERS).flatMap((index) => [NOW + LEASE_MS, `${NOW}|others|nonce|dlv_${index}`]);
+    await redis.zadd(keys.queue.leases, ...others);
+    const [master] = mastersOf(redis);
+    const monitor = await master?.monitor();
+    let readings = 0;
+    monitor?.on('monitor', (_time: string, args: readonly string[]) => {
+      const [command, key, ...range] = args;
+      if (command?.toLowerCase() === 'zrange' && key === keys.queue.leases && range.join() === '0,-1') readings++;
+    });
+    await work();
+    const last = `the last ${NOW}`;
+    const hasCome = new Promise((resolve) => {
+      monitor?.on('monitor', (_time: string, args: readonly string[]) => {
+        if (args.includes(last)) resolve(true);
+      });
+    });
+    await redis.echo(last);
+    await hasCome;
+    monitor?.disconnect();
+    return readings;
+  }
+
+  test('a purge of what is in work reads none of their leases, and its slots are free once its worker has recorded it', async () => {
+    const { receiver, ids, take, group } = await prepare(4);
+    await take(NOW + 10_000, 3);
+    const inWork = await Promise.all(ids.slice(0, 3).map((id) => engine.load(id)));
+    const leases = await Promise.all(ids.slice(0, 3).map((id) => engine.leases.of(id, NOW, group)));
+    expect(await countReadings(() => drop({ workspace: receiver.workspaceId }, 'purge'))).toBe(0);
+    expect(await Promise.all(ids.map((id) => engine.statusOf(id)))).toEqual(ids.map(() => 'missing'));
+    for (const [index, { delivery }] of inWork.entries()) {
+      const reply = await engine.worker.deliveries.record({
+        ...{ delivery, group, lease: leases[index] ?? '', verdict: { kind: 'delivered' }, now: NOW + 10_001 },
+        ...{ attempt: { at: NOW, durationMs: 3, status: 200 }, answered: true, gone: false, isProbe: false },
+        ...{ isRedelivery: false, groupLimit: LIMIT },
+      });
+      expect(reply.kind).toBe('missing');
+    }
+    expect(await engine.redis.hget(engine.keys.queue.group(group), 'n')).toBe('0');
+    for (const id of ids) expect(await engine.leases.isQueued(id)).toBe(false);
+  });
+
+  test('the end of what waits, or of what has ended, reads none of their leases', async () => {
+    const { receiver, ids, take, record } = await prepare(3);
+    await take(NOW + 10_000, 2);
+    await record(0, { now: NOW + 10_001 });
+    const transitionId = newTestTransitionId();
+    const test = { transitionId, deliveryId: deliveryIdOf(transitionId, receiver.id), endpointId: receiver.id };
+    const { workspaceId } = receiver;
+    await engine.stores.testEvents.create({ ...test, workspaceId, body: '{}', createdAt: NOW });
+    const endAll = async () => {
+      await cancel(ids[2] ?? '', 'body_lost', NOW + 10_002);
+      await cancel(ids[0] ?? '', 'body_lost', NOW + 10_002);
+      await cancel(test.deliveryId, 'not_sent_in_time', NOW + 10_002);
+      await cancel(test.deliveryId, 'not_sent_in_time', NOW + 10_002);
+    };
+    expect(await countReadings(endAll)).toBe(0);
+    expect(await Promise.all([...ids, test.deliveryId].map((id) => engine.statusOf(id)))).toEqual([
+      ...['delivered', 'pending', 'canceled', 'canceled'],
+    ]);
+    expect(await engine.leases.isQueued(test.deliveryId)).toBe(false);
+  });
+
+  test('late records of what another worker has by then read them once for all that come together', async () => {
+    const { ids, take } = await prepare(5);
+    await take(NOW + 10_000, 5);
+    const loaded = await Promise.all(ids.map((id) => engine.load(id)));
+    const leases = await Promise.all(ids.map((id) => engine.leases.of(id, NOW)));
+    const later = NOW + 10_000 + LEASE_MS;
+    await engine.otherWorker.recover(later);
+    expect(await take(later, 5, engine.otherWorker)).toHaveLength(5);
+    const recordAll = () =>
+      Promise.all(
+        loaded.map(({ delivery, group }, index) =>
+          engine.worker.deliveries.record({
+            ...{ delivery, group, lease: leases[index] ?? '', verdict: { kind: 'delivered' }, now: later + 1 },
+            ...{ attempt: { at: NOW, durationMs: 20_001 + index, status: 200 }, answered: true, gone: false },
+            ...{ isProbe: false, isRedelivery: false, groupLimit: LIMIT },
+          }),
+        ),
+      );
+    expect(await countReadings(recordAll)).toBe(1);
+    for (const id of ids) {
+      expect([await engine.statusOf(id), await engine.leases.isQueued(id)]).toEqual(['delivered', false]);
+    }
   });
 });

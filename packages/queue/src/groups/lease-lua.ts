@@ -149,18 +149,36 @@ end
 `;
 
 /**
- * Needs ENQUEUE_LUA and LEASE_LUA. `leaveQueue(group, id, now, limit)` takes a job out, whether it waits or is in work;
- * whoever has it then finds its lease ended. It reads all leases: for what is rare.
+ * Needs ENQUEUE_LUA and LEASE_LUA. `leaveQueue(groups, id, now, limit)` takes a job out, whether it waits in one of these
+ * groups or is in work, whatever its lease's group; whoever has it then finds its lease ended. Only for a job that is in
+ * the queue: where it doesn't wait, all leases are read, once in a run of a script.
  */
 export const LEAVE_QUEUE_LUA = /* lua */ `
-local function leaveQueue(group, id, now, limit)
-  if isWaiting(group, id) then
-    dequeue(group, { id }, now)
-    return
+local handlesById = nil
+
+local function handlesOf(id)
+  if not handlesById then
+    handlesById = {}
+    for _, handle in ipairs(redis.call('ZRANGE', prefix .. 'leases', 0, -1)) do
+      local _, _, leased = readHandle(handle)
+      local handles = handlesById[leased] or {}
+      handles[#handles + 1] = handle
+      handlesById[leased] = handles
+    end
   end
-  for _, handle in ipairs(redis.call('ZRANGE', prefix .. 'leases', 0, -1)) do
-    local _, leasedIn, leased = readHandle(handle)
-    if leased == id and endLease(handle) then settleGroup(leasedIn, now, limit, { freed = 1 }) end
+  return handlesById[id] or {}
+end
+
+local function leaveQueue(groups, id, now, limit)
+  for _, group in ipairs(groups) do
+    if isWaiting(group, id) then
+      dequeue(group, { id }, now)
+      return
+    end
+  end
+  for _, handle in ipairs(handlesOf(id)) do
+    local wasHeld, group = endLease(handle)
+    if wasHeld then settleGroup(group, now, limit, { freed = 1 }) end
   end
 end
 `;

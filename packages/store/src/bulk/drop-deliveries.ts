@@ -8,7 +8,7 @@ import {
   type TransitionId,
   type WorkspaceId,
 } from '@herald/core';
-import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, LEAVE_QUEUE_LUA, RINGS } from '@herald/queue';
+import { ENQUEUE_LUA, GROUP_LUA, LEASE_LUA, RINGS } from '@herald/queue';
 import { z } from 'zod';
 import type { DeliveryRetention } from '../deliveries/delivery-record.ts';
 import { SETTLE_LUA } from '../deliveries/delivery-scripts.ts';
@@ -91,8 +91,9 @@ return { cursor, #scan[2] / 2, #meant }
 `;
 
 const DROP_LUA = /* lua */ `#!lua flags=allow-oom
--- Delete deliveries of a transition, and the transition with the last of them, or count them. One in work is being sent;
--- what its worker records of it is dropped. A second run changes nothing.
+-- Delete deliveries of a transition, and the transition with the last of them, or count them. One in work is being sent:
+-- what its worker records of it is dropped, and ends its lease, as the recovery does when that worker dies. Without its
+-- record nothing can give it a second place. A second run changes nothing.
 -- KEYS[1] transition (hash)   KEYS[2..n+1] its deliveries that are meant (hash)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] ttl, see retain   ARGV[4] 'count' | 'purge'
 -- ARGV[5] status that is meant, '' for any   ARGV[6] transition id   ARGV[7] ids of all its deliveries, joined by commas
@@ -101,8 +102,6 @@ const DROP_LUA = /* lua */ `#!lua flags=allow-oom
 local prefix, now, mode = ARGV[1], tonumber(ARGV[2]), ARGV[4]
 ${GROUP_LUA}
 ${ENQUEUE_LUA}
-${LEASE_LUA}
-${LEAVE_QUEUE_LUA}
 ${SETTLE_LUA}
 local workspace, done, pending = redis.call('HGET', KEYS[1], 'ws'), 0, 0
 local function delete(record, id, endpoint, at, status)
@@ -127,7 +126,7 @@ for index = 2, #KEYS do
         local line = settle(id, ARGV[6], 'canceled', 'canceled_by_operator', ARGV[2], ARGV[3], facts[3] and facts[2])
         if line then advance(line, now) end
       end
-      if isPending or facts[5] then leaveQueue(groupOf(facts[2]), id, now) end
+      if isPending or facts[5] then dequeue(groupOf(facts[2]), { id }, now) end
       delete(record, id, facts[2], facts[4], isPending and 'canceled' or facts[1])
     end
   end
@@ -144,7 +143,6 @@ if mode == 'purge' and done > 0 then
     redis.call('DEL', KEYS[1])
   end
 end
-writeSlots()
 writeAccounts()
 return { done, pending }
 `;

@@ -165,16 +165,15 @@ ${ENQUEUE_LUA}
 ${LEASE_LUA}
 ${LEAVE_QUEUE_LUA}
 ${SETTLE_LUA}
-local known = redis.call('HMGET', KEYS[1], 's', 'x', 'o', 'e')
+local known = redis.call('HMGET', KEYS[1], 's', 'x', 'o', 'e', 'owe')
 local status, transition = known[1], known[2]
 if not status then return { 'missing' } end
 redis.call('HDEL', KEYS[1], 'owe')
 local wasHeld, group = endLease(ARGV[7])
 if wasHeld then
   settleGroup(group, now, nil, { freed = 1, isProbe = ARGV[8] == '1' })
-else
-  dequeue('${TEST_GROUP}', { ARGV[2] }, now)
-  leaveQueue(groupOf(known[4]), ARGV[2], now)
+elseif status == 'pending' or known[5] then
+  leaveQueue({ '${TEST_GROUP}', groupOf(known[4]) }, ARGV[2], now)
 end
 writeSlots()
 local key = prefix .. transition

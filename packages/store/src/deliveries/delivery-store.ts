@@ -406,7 +406,7 @@ local function record(delivery, input, attempt, held, group)
   local function finish(finalStatus, reason)
     -- It came after its lease had ended. The delivery waits again, or another worker has it: it leaves that place, since a
     -- replay would put it into a second one.
-    if not held and redeliveries == 0 then leaveQueue(groupOf(input.endpointId), input.id, now, input.groupLimit) end
+    if not held and redeliveries == 0 then leaveQueue({ groupOf(input.endpointId) }, input.id, now, input.groupLimit) end
     local orderedTo = known[6] and input.endpointId
     set('n', tries + 1)
     local more = { fields = fields, hasList = hasList, owner = owner, isClean = not (due or known[9]) }
