@@ -138,6 +138,17 @@ const deliveries: readonly Scene[] = [
     },
   },
   {
+    script: 'END_DELIVERY_LUA',
+    when: 'a redelivery was asked for meanwhile',
+    mustWorkWhenFull: true,
+    async arrange({ fill, engine, now }) {
+      const { workspaceId, inWork } = await fill();
+      const lease = await engine.leases.of(inWork, now);
+      await engine.log.redeliver(workspaceId, inWork, now);
+      return (process) => process.deliveries.giveUp(inWork, now, { lease, isProbe: false });
+    },
+  },
+  {
     script: 'REDELIVER_LUA',
     async arrange({ fill, engine, now }) {
       const { workspaceId, ids } = await fill();

@@ -154,7 +154,8 @@ end
 
 export const END_DELIVERY_LUA = /* lua */ `#!lua flags=allow-oom
 -- End a pending delivery without an attempt, and its lease with it: a replay must not give it a second place. One that
--- its caller doesn't hold leaves the place where it is.
+-- its caller doesn't hold leaves the place where it is. A redelivery that was asked for meanwhile goes, unless it can't be
+-- made either.
 -- KEYS[1] delivery (hash)
 -- ARGV[1] prefix   ARGV[2] delivery id   ARGV[3] reason   ARGV[4] now (ms)   ARGV[5] ttl, see retain
 -- ARGV[6] 'canceled' | 'failed'   ARGV[7] handle of its caller's lease, '' for none   ARGV[8] 1 when it was a probe, else 0
@@ -168,15 +169,28 @@ ${SETTLE_LUA}
 local known = redis.call('HMGET', KEYS[1], 's', 'x', 'o', 'e', 'owe')
 local status, transition = known[1], known[2]
 if not status then return { 'missing' } end
-redis.call('HDEL', KEYS[1], 'owe')
+-- These reasons speak of the delivery's own try, and the others of its receiver or its body.
+local owes = known[5] and (ARGV[3] == 'not_sent_in_time' or ARGV[3] == 'too_old')
+if not owes then redis.call('HDEL', KEYS[1], 'owe') end
 local wasHeld, group = endLease(ARGV[7])
 if wasHeld then
   settleGroup(group, now, nil, { freed = 1, isProbe = ARGV[8] == '1' })
-elseif status == 'pending' or known[5] then
+elseif status == 'pending' or (known[5] and not owes) then
   leaveQueue({ '${TEST_GROUP}', groupOf(known[4]) }, ARGV[2], now)
 end
 writeSlots()
 local key = prefix .. transition
+local function goOn()
+  stay(KEYS[1], key)
+  local workspace = redis.call('HGET', prefix .. 'e:' .. known[4], 'ws') or nil
+  enqueue({ { groupOf(known[4]), ARGV[2], URGENT + now, workspace } }, now)
+end
+if status ~= 'pending' and owes then
+  -- One that its caller doesn't hold is in its place.
+  if wasHeld then goOn() end
+  writeAccounts()
+  return { 'settled' }
+end
 if status ~= 'pending' then
   retain(ARGV[2], ARGV[4], ARGV[5], true)
   if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then retainTransition(key, ARGV[4], ARGV[5], true) end
@@ -186,6 +200,7 @@ end
 local event = redis.call('HGET', key, 'ev') or ''
 local line = settle(ARGV[2], transition, ARGV[6], ARGV[3], ARGV[4], ARGV[5], known[3] and known[4])
 if line then advance(line, now) end
+if owes then goOn() end
 writeAccounts()
 return { 'ended', event }
 `;
