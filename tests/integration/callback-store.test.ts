@@ -47,7 +47,7 @@ test('so does a change of order, with its timeout', async () => {
   expect(await read()).toEqual({ id, url: OLD, events: [] });
   await patch({ ordering: 'task' }, 8);
   expect(await callbacks.find(workspaceId, id)).toMatchObject({ ordering: 'task', orderingTimeoutMs: 60_000 });
-  const found = await stores.transitions.findTask(workspaceId, task.id, []);
+  const found = await stores.transitions.findTask(workspaceId, task.id, [], []);
   expect(found?.task.callback).toMatchObject({ ordering: 'task', orderingTimeoutMs: 60_000 });
 });
 
@@ -63,7 +63,7 @@ test('whatever another process decided on the callback as it was is refused', as
     factKey: 'checkpoint:c1',
   } as const;
   expect(await stores.second.transitions.commit(commit)).toEqual({ kind: 'conflict' });
-  const found = await stores.second.transitions.findTask(workspaceId, task.id, []);
+  const found = await stores.second.transitions.findTask(workspaceId, task.id, [], []);
   if (!found) throw new Error('it is there');
   expect(await stores.second.transitions.commit({ ...commit, task: found.task })).toMatchObject({ kind: 'accepted' });
 });

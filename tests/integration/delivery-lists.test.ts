@@ -58,7 +58,7 @@ async function emit(task: Task, endpointIds: readonly string[], now: number, fac
   const key = factKeyOf(checkpoint(fact));
   const transitionId = transitionIdOfFact(task.id, key) ?? '';
   const { version } = await stores.receivers.findSubscriptions(workspaceId);
-  const current = (await stores.transitions.findTask(workspaceId, task.id, []))?.task;
+  const current = (await stores.transitions.findTask(workspaceId, task.id, [], []))?.task;
   const destination = originOf(workspaceId, 'https://hooks.example.com/');
   const reply = await stores.transitions.commit({
     task: current ?? task,

@@ -4,6 +4,7 @@ import {
   newTestTransitionId,
   transitionIdOfFact,
   WorkspaceFullError,
+  type ResultField,
   type Task,
 } from '@herald/core';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
@@ -79,6 +80,7 @@ test('of many commits that were decided on one revision exactly one is accepted,
     task.workspaceId,
     task.id,
     commits.map(({ factKey }) => factKey ?? ''),
+    [],
   );
   expect(found?.knownFacts.size).toBe(1);
   expect(found?.task.sequence).toBe(1);
@@ -152,7 +154,7 @@ describe('a fact that emitted nothing', () => {
       commits.map(({ emission }) => stores.deliveries.load(deliveryIdOf(emission?.transitionId ?? '', 'wh_a'))),
     );
     expect(left.map(({ kind }) => kind === 'loaded')).toEqual(replies.map(({ kind }) => kind === 'accepted'));
-    const found = await stores.transitions.findTask(task.workspaceId, task.id, ['checkpoint:c1']);
+    const found = await stores.transitions.findTask(task.workspaceId, task.id, ['checkpoint:c1'], []);
     expect([...(found?.knownFacts ?? [])]).toEqual([['checkpoint:c1', { sequence: 1, digest: '0000002' }]]);
   });
 
@@ -174,7 +176,7 @@ describe('a fact that emitted nothing', () => {
     const facts = stores.keys.facts(task.id);
     const others = Array.from({ length: FACT_LIMIT - 1 }, (_, n) => [`c${n}`, '0']).flat();
     await stores.redis.hset(facts, 'checkpoint:c1', '0', ...others);
-    const found = await stores.transitions.findTask(task.workspaceId, task.id, ['checkpoint:c1', 'c0', 'unknown']);
+    const found = await stores.transitions.findTask(task.workspaceId, task.id, ['checkpoint:c1', 'c0', 'unknown'], []);
     expect([...(found?.knownFacts ?? [])]).toEqual([
       ['checkpoint:c1', { sequence: 0 }],
       ['c0', { sequence: 0 }],
@@ -346,7 +348,7 @@ test('a transition that can’t be written spoils none that is committed with it
 
 test('a Task of another workspace is not found', async () => {
   const task = await createTask();
-  expect(await stores.transitions.findTask(newWorkspaceId(), task.id, [])).toBeUndefined();
+  expect(await stores.transitions.findTask(newWorkspaceId(), task.id, [], [])).toBeUndefined();
 });
 
 test('a Task that knows as many facts as it may takes no further checkpoint, and can still end', async () => {
@@ -525,4 +527,31 @@ describe('a workspace that is full', () => {
     const replies = await Promise.all(tasks.map((task) => transitions.commit(commitOf(task))));
     expect(replies.map(({ kind }) => kind)).toEqual(['no_room', 'accepted']);
   });
+});
+
+test('a Task is read without what of its result nobody says: reports on many closed Tasks cost little', async () => {
+  const RESULT_BYTES = 200_000;
+  const TASKS = 40;
+  const tasks = await Promise.all(Array.from({ length: TASKS }, () => createTask()));
+  for (const task of tasks) {
+    const change = { status: 'done', sequence: 1, result: 'x'.repeat(RESULT_BYTES), usage: 7 } as const;
+    expect(await stores.transitions.commit(commitOf(task, { change, factKey: 'done' }))).toMatchObject({
+      kind: 'accepted',
+    });
+  }
+  const sent = async () => {
+    const all = await Promise.all(mastersOf(stores.redis).map((master) => master.info('stats')));
+    return all.reduce((sum, text) => sum + Number(/total_net_output_bytes:(\d+)/.exec(text)?.[1]), 0);
+  };
+  const before = await sent();
+  const find = (task: Task, said: readonly ResultField[]) =>
+    stores.transitions.findTask(task.workspaceId, task.id, ['done'], said);
+  const found = await Promise.all(tasks.map((task) => find(task, ['usage'])));
+  expect((await sent()) - before).toBeLessThan(RESULT_BYTES);
+  for (const each of found) {
+    expect(each?.task).toMatchObject({ status: 'done', usage: 7 });
+    expect(each?.task).not.toHaveProperty('result');
+  }
+  const [first] = tasks;
+  expect((first && (await find(first, ['result'])))?.task.result).toHaveLength(RESULT_BYTES);
 });

@@ -33,7 +33,15 @@ export * from './ids/ids.ts';
 export * from './notices/notice.ts';
 export * from './tasks/task.ts';
 export { canonicalJson, plainText, refuseBoth } from './text.ts';
-export { eventOf, factKeyOf, type KnownFact, transitionIdOfFact } from './transitions/fact.ts';
+export {
+  eventOf,
+  factKeyOf,
+  type KnownFact,
+  RESULT_FIELDS,
+  type ResultField,
+  resultFieldsOf,
+  transitionIdOfFact,
+} from './transitions/fact.ts';
 export * from './transitions/judge-transition.ts';
 export {
   BATCH_LIMIT,

@@ -2,6 +2,7 @@ import {
   InvalidTransitionError,
   type KnownFact,
   newTaskId,
+  RESULT_FIELDS,
   type TransitionReport,
   UnavailableError,
   WorkspaceFullError,
@@ -37,6 +38,7 @@ function build(answer?: (commit: TransitionCommit) => CommitReply, task = TASK, 
     reads: 0,
     commits: 0,
     isNoted: false,
+    said: [] as string[],
     told: [] as object[],
     refused: [] as string[],
     listened: [] as string[],
@@ -56,9 +58,13 @@ function build(answer?: (commit: TransitionCommit) => CommitReply, task = TASK, 
   const accept = createAcceptTransitions({
     findTaskWorkspace: () => Promise.resolve(TASK.workspaceId),
     transitions: {
-      findTask: () => {
+      // As the store does it, without what of the result nobody says.
+      findTask: (_workspaceId, _id, _factKeys, said) => {
         state.reads++;
-        return Promise.resolve({ task: state.task, knownFacts: new Map(state.knownFacts) });
+        state.said.push(...said);
+        const unsaid = RESULT_FIELDS.filter((name) => !said.includes(name)).map((name) => [name, undefined]);
+        const task: TaskRecord = { ...state.task, ...(Object.fromEntries(unsaid) as object) };
+        return Promise.resolve({ task, knownFacts: new Map(state.knownFacts) });
       },
       commit: (asked) => Promise.resolve(commit(asked)),
       noteDifference: () => {
@@ -205,6 +211,43 @@ describe('a checkpoint that emitted nothing and comes again as one that emits', 
     const results = await report(draft, checkpoint('c1'), checkpoint('c1'), checkpoint('c2'));
     expect(results.map((result) => 'duplicate' in result && result.duplicate)).toEqual([false, false, true, false]);
     expect(state.task.sequence).toBe(3);
+  });
+});
+
+describe('the result of a closed Task', () => {
+  const closed: TaskRecord = { ...TASK, status: 'done', sequence: 1, result: { large: 1 }, usage: 5 };
+  const report = async (...reports: TransitionReport[]) => {
+    const { report, state } = build(undefined, closed);
+    state.knownFacts.set('done', { sequence: 1 }).set('checkpoint:c1', { sequence: 1 });
+    return { results: await report(...reports), said: state.said, task: state.task };
+  };
+
+  test.each<[string, TransitionReport[], string[]]>([
+    ['a checkpoint and a cancellation', [checkpoint('c1'), checkpoint('c2'), { type: 'canceled' }], []],
+    ['a done that says nothing', [{ type: 'done' }], []],
+    ['a done with usage', [{ type: 'done', usage: 5 }], ['usage']],
+    [
+      'several that say something else',
+      [
+        { type: 'done', usage: 5 },
+        { type: 'done', result: 1 },
+      ],
+      ['usage', 'result'],
+    ],
+  ])('is read for %s as far as they say something of it', async (_, reports, expected) => {
+    const { said, task } = await report(...reports);
+    expect(said).toEqual(expected);
+    expect(task).toEqual(closed);
+  });
+
+  test('decides whether a repeated done differs, and what it fills in', async () => {
+    const outcome = { summary: 'done' };
+    const { results, task } = await report(
+      ...[{ type: 'done', result: { large: 1 } } as const, { type: 'done', result: { large: 2 } } as const],
+      { type: 'done', usage: 5, outcome },
+    );
+    expect(results.map((result) => 'differs' in result)).toEqual([false, true, false]);
+    expect(task).toMatchObject({ ...closed, outcome, revision: expect.not.stringMatching(/^r$/) as string });
   });
 });
 

@@ -5,6 +5,7 @@ import {
   InvalidTransitionError,
   isTerminal,
   NotFoundError,
+  resultFieldsOf,
   type TaskId,
   TaskIdText,
   TaskStatus,
@@ -93,7 +94,8 @@ export function createAcceptTransitions(deps: AcceptTransitionsDeps) {
     current: Subscriptions,
   ) => {
     const factKeys = [...new Set(slots.map((slot) => factKeyOf(slot.report)))];
-    const found = await transitions.findTask(workspaceId, taskId, factKeys);
+    const said = [...new Set(slots.flatMap((slot) => resultFieldsOf(slot.report)))];
+    const found = await transitions.findTask(workspaceId, taskId, factKeys, said);
     if (found) return decideAll(deps, slots, found, current);
     return { decided: [], faults: slots.map((slot) => [slot, new NotFoundError('task', taskId)] as const) };
   };

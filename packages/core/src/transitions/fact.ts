@@ -90,7 +90,13 @@ export function digestOf(report: TransitionReport): string | undefined {
   return String(bits % 10 ** DIGITS).padStart(DIGITS, '0');
 }
 
-const RESULT_FIELDS = ['result', 'outcome', 'usage'] as const;
+export const RESULT_FIELDS = ['result', 'outcome', 'usage'] as const satisfies readonly (keyof TaskResult)[];
+export type ResultField = (typeof RESULT_FIELDS)[number];
+
+/** What of a Task's result a report says. Whatever it leaves out doesn't matter to it. */
+export function resultFieldsOf(report: TransitionReport): ResultField[] {
+  return report.type === 'done' ? RESULT_FIELDS.filter((name) => report[name] !== undefined) : [];
+}
 
 /** Whether a repeated report says something else than what counts. What it leaves out contradicts nothing. */
 export function judgeDifference(have: TaskResult, report: TransitionReport, known: KnownFact): boolean {
@@ -99,9 +105,9 @@ export function judgeDifference(have: TaskResult, report: TransitionReport, know
     case 'canceled':
       return false;
     case 'done':
-      return RESULT_FIELDS.some((name) => {
-        const [said, kept] = [report[name], have[name]];
-        return said !== undefined && kept !== undefined && canonicalJson(said) !== canonicalJson(kept);
+      return resultFieldsOf(report).some((name) => {
+        const kept = have[name];
+        return kept !== undefined && canonicalJson(report[name]) !== canonicalJson(kept);
       });
     case 'checkpoint':
     case 'action_required':

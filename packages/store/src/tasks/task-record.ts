@@ -1,6 +1,7 @@
 import {
   isTerminal,
   orderingTimeoutOf,
+  RESULT_FIELDS,
   TaskStatus,
   type PublicOutcome,
   type Task,
@@ -42,14 +43,14 @@ export function changeFields(change: RecordChange): string[] {
   return fields;
 }
 
-/** Fields of the Task hash that a transition is decided on. */
+/** Fields of the Task hash that a transition is decided on, beside those of the result that its report says. */
 export const DECIDING_FIELDS = [
-  ...['ws', 'ews', 'status', 'seq', 'rev', 'at', 'upd', 'action', 'result', 'outcome', 'usage'],
+  ...['ws', 'ews', 'status', 'seq', 'rev', 'at', 'upd', 'action'],
   ...['cb', 'cbUrl', 'cbEvents', 'cbOrd', 'erased'],
 ];
 
 /** Fields of the Task hash that a list shows. */
-export const LISTED_FIELDS = [...DECIDING_FIELDS, 'checkpoint', 'interim'];
+export const LISTED_FIELDS = [...DECIDING_FIELDS, ...RESULT_FIELDS, 'checkpoint', 'interim'];
 
 /** Fields of a new Task's hash. `cbOrd`: how long the events of its callback wait for their turn (ms), if they do. */
 export function taskFields(task: Task): string[] {

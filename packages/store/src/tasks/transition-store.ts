@@ -6,6 +6,7 @@ import {
   type DomainError,
   type EndpointId,
   type KnownFact,
+  type ResultField,
   type TaskEventName,
   type TaskId,
   type TaskState,
@@ -98,8 +99,15 @@ const BYTES_OF_WEIGHT = 1_024;
 /** The most that one call may weigh, in deliveries. It blocks Redis for about 2 ms. */
 const CALL_WEIGHT = 200;
 const TASKS_READ_TOGETHER = 100;
+/** A Task of which a result is read, up to 256 KiB, counts as so many of them. */
+const RESULT_WEIGHT = 10;
 
-type TaskKeys = { readonly task: string; readonly facts: string; readonly factKeys: readonly string[] };
+type TaskKeys = {
+  readonly task: string;
+  readonly facts: string;
+  readonly factKeys: readonly string[];
+  readonly said: readonly ResultField[];
+};
 /** A commit as the script takes it, and the number of its deliveries. */
 type CommitInput = {
   readonly input: { readonly grown: number };
@@ -120,10 +128,14 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
   const accept = defineScript(redis, ACCEPT_TRANSITIONS_LUA);
   const noteDifference = defineScript(redis, NOTE_DIFFERENCE_LUA);
   const extendLookUp = createLookUpRefresher(redis);
-  const readOne = ({ task, facts, factKeys }: TaskKeys) =>
-    Promise.all([redis.hmget(task, ...DECIDING_FIELDS), factKeys.length > 0 ? redis.hmget(facts, ...factKeys) : []]);
+  const readOne = ({ task, facts, factKeys, said }: TaskKeys) =>
+    Promise.all([
+      redis.hmget(task, ...DECIDING_FIELDS, ...said),
+      factKeys.length > 0 ? redis.hmget(facts, ...factKeys) : [],
+    ]);
   const readFields = batchCalls({
     call: (tasks: readonly TaskKeys[]) => Promise.all(tasks.map(readOne)),
+    weightOf: ({ said }) => (said.length > 0 ? RESULT_WEIGHT : 1),
     limit: TASKS_READ_TOGETHER,
   });
   const commitIn = new Map(
@@ -143,11 +155,14 @@ export function createTransitionStore(deps: TransitionStoreDeps) {
   );
 
   return {
-    /** The Task without its input, and what it knows of these facts. */
-    async findTask(workspaceId: WorkspaceId, id: TaskId, factKeys: readonly string[]) {
+    /**
+     * The Task without its input, and what it knows of these facts.
+     * @param said what of its result the reports say; the rest is left out, however large it is
+     */
+    async findTask(workspaceId: WorkspaceId, id: TaskId, factKeys: readonly string[], said: readonly ResultField[]) {
       const keys = keyspace.of(workspaceId);
-      const [values, facts] = await readFields({ task: keys.task(id), facts: keys.facts(id), factKeys });
-      const task = readTask(id, takeFields(DECIDING_FIELDS, values));
+      const [values, facts] = await readFields({ task: keys.task(id), facts: keys.facts(id), factKeys, said });
+      const task = readTask(id, takeFields([...DECIDING_FIELDS, ...said], values));
       if (task?.workspaceId !== workspaceId) return undefined;
       const knownFacts = new Map<string, KnownFact>();
       for (const [index, key] of factKeys.entries()) {
