@@ -223,6 +223,72 @@ test('nobody reads what is of another workspace', async () => {
   expect(await engine.eraser.erase(other, task.id, START)).toEqual({ kind: 'missing' });
 });
 
+/** What a reader gets of PostgreSQL, as text. */
+function readWith() {
+  const rows: unknown[] = [];
+  const connect = async () => {
+    const client = await engine.history.pool.connect();
+    const query = async (text: string, values?: unknown[]) => {
+      const reply = await client.query(text, values);
+      rows.push(reply.rows);
+      return reply;
+    };
+    return { query, release: client.release.bind(client) };
+  };
+  const pool = { connect: connect as unknown as (typeof engine.history.pool)['connect'] };
+  const reader = createHistoryReader({ pool, limitMs: 5_000, onUnavailable: () => undefined });
+  return { ...reader, log: createDeliveryLog({ ...engine.stores, history: reader }), got: () => JSON.stringify(rows) };
+}
+
+test('lists read the last attempt of each alone; a single one, and what a replay brings back, has all', async () => {
+  const { receiver, ids, task, workspaceId } = await settleMany(2);
+  const [id = ''] = ids;
+  const answers = ['once "\\u0000" [', 'twice ]', 'last, } [é\n'];
+  for (const [index, answer] of answers.entries()) {
+    await engine.log.redeliver(workspaceId, id, START + 2_000 + index);
+    await engine.record(id, { now: START + 3_000 + index, attempt: { at: START + index, ...ANSWER, answer } });
+  }
+  await engine.move();
+  const last = { status: 200, answer: answers.at(-1) };
+  const before = readWith();
+  const pages = [
+    await before.log.listByEndpoint(workspaceId, receiver.id, {}, 10),
+    await before.log.listByEndpoint(workspaceId, receiver.id, { status: 'delivered' }, 10),
+    await before.log.listByWorkspace(workspaceId, { task: task.id }, 10),
+  ];
+  for (const { deliveries } of pages) {
+    expect(deliveries).toHaveLength(2);
+    expect(deliveries.find((each) => each.id === id)?.lastAttempt).toMatchObject(last);
+  }
+  const sequences = await engine.reader.listSequences(workspaceId, task.id, 10);
+  const listed = await before.listOfTransitions(
+    workspaceId,
+    task.id,
+    sequences.map(({ transitionId }) => transitionId),
+  );
+  expect(listed.map((each) => JSON.parse(each.last ?? '') as object)).toContainEqual(expect.objectContaining(last));
+  expect(before.got()).toContain('last, }');
+  for (const former of ['once', 'twice']) expect(before.got()).not.toContain(former);
+
+  expect((await engine.log.find(workspaceId, id))?.attempts).toHaveLength(4);
+  const range = { workspaceId, endpointId: receiver.id, since: 0, until: START + 1_000 };
+  const all = await engine.reader.listOldestFirst(range, 5);
+  expect(all.map(({ attempts }) => attempts.length)).toEqual([4, 1]);
+});
+
+test('of one without an attempt, or whose attempts a later release wrote in another form, a list shows none', async () => {
+  const { receiver, ids, workspaceId } = await settleMany(2);
+  await engine.move();
+  for (const [index, attempts] of ['[]', '{"version":2}'].entries()) {
+    const values = [attempts, toIdBytes(ids[index] ?? '')];
+    await engine.history.pool.query('UPDATE herald.deliveries SET attempts = $1 WHERE id = $2', values);
+  }
+  const { deliveries } = await engine.log.listByEndpoint(workspaceId, receiver.id, {}, 10);
+  expect(deliveries.map(({ id, lastAttempt }) => [id, lastAttempt])).toEqual(
+    newestFirst(ids).map((id) => [id, undefined]),
+  );
+});
+
 test('a cursor that names no delivery is answered', async () => {
   const { receiver, workspaceId } = await settleMany(1);
   await engine.move();

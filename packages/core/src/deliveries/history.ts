@@ -12,6 +12,13 @@ export type PastDelivery = {
   readonly attempts: readonly string[];
 };
 
+/** A settled delivery, as lists of the history have it. */
+export type ListedPast = {
+  readonly delivery: Delivery;
+  /** The last attempt, as `writeAttempt` writes it. Absent: there was none. */
+  readonly last?: string;
+};
+
 /** A transition of which history has a delivery. */
 export type PastTransition = {
   /** Absent: history doesn't keep it, or it was erased. */
@@ -51,7 +58,7 @@ export type HistoryRange = {
 };
 
 /** `next`: it has looked no further than this place. Absent: to the end. */
-export type HistoryPage = { readonly found: readonly PastDelivery[]; readonly next?: ListPlace };
+export type HistoryPage = { readonly found: readonly ListedPast[]; readonly next?: ListPlace };
 
 /** As many transitions as a Task can have. */
 export const TASK_TRANSITIONS = 10_000;
@@ -87,7 +94,7 @@ export type HistoryReader = {
     workspaceId: WorkspaceId,
     taskId: TaskId,
     ids: readonly TransitionId[],
-  ): Promise<readonly PastDelivery[]>;
+  ): Promise<readonly ListedPast[]>;
 };
 
 /** Entries of the audit trail, the newest first. */

@@ -5,6 +5,7 @@ import type {
   HistoryQuery,
   HistoryRange,
   HistoryReader,
+  ListedPast,
   ListPlace,
   PastDelivery,
   PastSequence,
@@ -15,7 +16,7 @@ import type {
   WorkspaceId,
 } from '@herald/core';
 import { z } from 'zod';
-import { readDeliveryRow, toDeliveryId, toIdBytes, toTransitionId } from './delivery-row.ts';
+import { readDeliveryRow, readListedRow, toDeliveryId, toIdBytes, toTransitionId } from './delivery-row.ts';
 import { withDeadline, type DeadlineOptions } from '../errors/history-errors.ts';
 import { divideDays, readDays, type KnownStretch, type Order, type Stretch } from '../partitions/stretches.ts';
 import { inTransaction, type HistoryPool } from '../pool/create-history-pool.ts';
@@ -110,10 +111,10 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
       (ask, { from, to }) => ask(text, [...values, from, to]),
       (found) => found.length > 0,
     );
-  const toPast = (rows: readonly unknown[]): readonly PastDelivery[] =>
+  const readAll = <T>(rows: readonly unknown[], readRow: (row: unknown) => T): readonly T[] =>
     rows.flatMap((row) => {
       try {
-        return [readDeliveryRow(row)];
+        return [readRow(row)];
       } catch (error) {
         onUnreadable?.(toDeliveryId(IdRow.parse(row).id), error);
         return [];
@@ -135,7 +136,8 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
       const values = [toIdBytes(id), workspaceId];
       const askOf = (ask: Ask, stretch: Stretch) =>
         askWhere(ask, stretch, [SQL.TIMES_OF_DELIVERY, SQL.FIND_DELIVERY], values);
-      return toPast(await search(workspaceId, { order: 'any' }, askOf, (found) => found.length > 0))[0];
+      const rows = await search(workspaceId, { order: 'any' }, askOf, (found) => found.length > 0);
+      return readAll(rows, readDeliveryRow)[0];
     },
     async findTransition(of: TransitionOf): Promise<PastTransition | undefined> {
       const values = [of.createdAt, toIdBytes(of.transitionId), of.workspaceId];
@@ -186,7 +188,7 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
       };
       // Nothing stands before the first place of a moment: the list goes on in the moment before.
       const range = { from: end[0], to: start[1] === FIRST ? start[0] : Math.min(start[0] + 1, MAX_TIME) };
-      const found = toPast(await search(workspaceId, range, askOf, () => next !== undefined));
+      const found = readAll(await search(workspaceId, range, askOf, () => next !== undefined), readListedRow);
       return { found, ...(next && { next }) };
     },
     async listOldestFirst(
@@ -199,7 +201,8 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
         return query(SQL.LIST_OLDEST_FIRST, [workspaceId, endpointId, ...behind, to, limit - soFar]);
       };
       const range = { from: start[0], to: until, order: 'oldest' } as const;
-      return toPast(await search(workspaceId, range, askOf, (found) => found.length >= limit));
+      const rows = await search(workspaceId, range, askOf, (found) => found.length >= limit);
+      return readAll(rows, readDeliveryRow);
     },
     /** Entries of the audit trail as they were written, newest first. */
     async listAudit({ workspaceId, by, since = 0, before = LAST_ENTRY, limit }: AuditQuery): Promise<unknown[]> {
@@ -240,7 +243,7 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
       workspaceId: WorkspaceId,
       taskId: TaskId,
       ids: readonly TransitionId[],
-    ): Promise<readonly PastDelivery[]> {
+    ): Promise<readonly ListedPast[]> {
       const askOf = (query: Ask, stretch: Stretch) =>
         askWhere(
           query,
@@ -249,7 +252,8 @@ export function createHistoryReader({ pool, lookMs, onUnreadable, ...deadline }:
           [workspaceId, taskId],
           [ids.map(toIdBytes)],
         );
-      const found = toPast(await search(workspaceId, { order: 'any' }, askOf, () => false));
+      const rows = await search(workspaceId, { order: 'any' }, askOf, () => false);
+      const found = readAll(rows, readListedRow);
       return found.toSorted((a, b) => (a.delivery.id < b.delivery.id ? 1 : -1));
     },
   } satisfies HistoryReader & { listAudit: unknown };

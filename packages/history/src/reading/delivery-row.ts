@@ -1,4 +1,11 @@
-import { DELIVERY_STATUSES, DeliveryEvent, TaskEventName, type PastDelivery } from '@herald/core';
+import {
+  DELIVERY_STATUSES,
+  DeliveryEvent,
+  TaskEventName,
+  type Delivery,
+  type ListedPast,
+  type PastDelivery,
+} from '@herald/core';
 import { z } from 'zod';
 
 const Bytes = z.instanceof(Uint8Array);
@@ -19,35 +26,44 @@ const DeliveryRow = z.object({
   tries: z.number(),
   place: z.number().nullable(),
   is_released: z.boolean(),
-  attempts: z.string(),
   sample_of: TaskEventName.nullable(),
   erased_at: Time.nullable(),
 });
 
+const WithAttempts = DeliveryRow.extend({ attempts: z.string() });
+const WithLast = DeliveryRow.extend({ last_attempt: z.string().nullable() });
+
 /** @throws ZodError when the row is damaged */
 export function readDeliveryRow(given: unknown): PastDelivery {
-  const row = DeliveryRow.parse(given);
+  const row = WithAttempts.parse(given);
+  return { delivery: toDelivery(row), attempts: readAttemptsText(row.attempts) };
+}
+
+/** @throws ZodError when the row is damaged */
+export function readListedRow(given: unknown): ListedPast {
+  const row = WithLast.parse(given);
+  return { delivery: toDelivery(row), ...(row.last_attempt !== null && { last: row.last_attempt }) };
+}
+
+function toDelivery(row: z.infer<typeof DeliveryRow>): Delivery {
   return {
-    delivery: {
-      id: toDeliveryId(row.id),
-      workspaceId: row.workspace_id,
-      endpointId: row.endpoint_id,
-      transitionId: toTransitionId(row.transition_id),
-      event: row.event,
-      status: row.status,
-      createdAt: row.created_at,
-      tries: row.tries,
-      scheduledAt: row.scheduled_at ?? row.created_at,
-      settledAt: row.settled_at,
-      owedAttempts: 0,
-      ...(row.task_id !== null && { taskId: row.task_id }),
-      ...(row.sample_of !== null && { sampleOf: row.sample_of }),
-      ...(row.reason !== null && { reason: row.reason }),
-      ...(row.place !== null && { place: row.place }),
-      ...(row.is_released && { isReleased: true }),
-      ...(row.erased_at !== null && { erasedAt: row.erased_at }),
-    },
-    attempts: readAttemptsText(row.attempts),
+    id: toDeliveryId(row.id),
+    workspaceId: row.workspace_id,
+    endpointId: row.endpoint_id,
+    transitionId: toTransitionId(row.transition_id),
+    event: row.event,
+    status: row.status,
+    createdAt: row.created_at,
+    tries: row.tries,
+    scheduledAt: row.scheduled_at ?? row.created_at,
+    settledAt: row.settled_at,
+    owedAttempts: 0,
+    ...(row.task_id !== null && { taskId: row.task_id }),
+    ...(row.sample_of !== null && { sampleOf: row.sample_of }),
+    ...(row.reason !== null && { reason: row.reason }),
+    ...(row.place !== null && { place: row.place }),
+    ...(row.is_released && { isReleased: true }),
+    ...(row.erased_at !== null && { erasedAt: row.erased_at }),
   };
 }
 

@@ -111,9 +111,12 @@ ALTER INDEX herald.deliveries_undelivered ATTACH PARTITION herald.${name}_undeli
 
 // Reading.
 
-/** What is read of a delivery, with what its transition adds. */
+/** What is read of a delivery, with what its transition adds, beside its attempts. */
 const COLUMNS = `d.id, d.workspace_id, d.endpoint_id, d.transition_id, d.task_id, d.event, d.status, d.reason, d.created_at,
-  d.scheduled_at, d.settled_at, d.tries, d.place, d.is_released, d.attempts, t.sample_of, t.erased_at`;
+  d.scheduled_at, d.settled_at, d.tries, d.place, d.is_released, t.sample_of, t.erased_at`;
+const ALL_ATTEMPTS = 'd.attempts';
+/** Lists show the last alone: all that one was answered may be many times as long. */
+const LAST_ATTEMPT = '(d.attempts::json -> -1)::text AS last_attempt';
 
 /**
  * The first and the last day that can be read, such as 20261123; null when there is none. `is_indexed`: whether what was not
@@ -131,8 +134,8 @@ const transitionOf = (days: string) => `CROSS JOIN LATERAL (SELECT * FROM herald
   WHERE created_at = d.created_at AND id = d.transition_id AND ${days} LIMIT 1) t`;
 const within = (from: string, to: string, table = '') => `${table}created_at >= ${from} AND ${table}created_at < ${to}`;
 
-const deliveriesWithin = (from: string, to: string) =>
-  `SELECT ${COLUMNS} FROM herald.deliveries d ${transitionOf(within(from, to))} WHERE ${within(from, to, 'd.')}`;
+const deliveriesWithin = (attempts: string, from: string, to: string) =>
+  `SELECT ${COLUMNS}, ${attempts} FROM herald.deliveries d ${transitionOf(within(from, to))} WHERE ${within(from, to, 'd.')}`;
 
 /** $1: id of a delivery   $2: from   $3: to */
 export const FIND_OWNER = `SELECT workspace_id FROM herald.deliveries WHERE id = $1 AND ${within('$2', '$3')} LIMIT 1`;
@@ -151,7 +154,7 @@ export const timesOfTask = (table: string) => `SELECT created_at FROM herald.${t
 export const TIMES_OF_TASK = timesOfTask('deliveries');
 
 /** $1: id of a delivery   $2: its workspace   $3: from   $4: to */
-export const FIND_DELIVERY = `${deliveriesWithin('$3', '$4')} AND d.id = $1 AND d.workspace_id = $2`;
+export const FIND_DELIVERY = `${deliveriesWithin(ALL_ATTEMPTS, '$3', '$4')} AND d.id = $1 AND d.workspace_id = $2`;
 
 /** $1: created_at of a transition   $2: its id   $3: workspace. With the endpoints of its deliveries. */
 export const FIND_TRANSITION = `SELECT t.body, t.request_id, t.traceparent, d.endpoint_id FROM herald.transitions t
@@ -171,13 +174,14 @@ const STRETCH = `d.created_at <= $3 AND (d.created_at, d.id) < ($3, $4)
 const NEWEST_FIRST = 'ORDER BY d.created_at DESC, d.id DESC';
 
 /** The page first, and then the transitions of its deliveries. */
-const pageOf = (condition: string, days: string, order: string, limit: string) =>
-  `SELECT ${COLUMNS} FROM (SELECT * FROM herald.deliveries d WHERE ${condition} ${order} LIMIT ${limit}) d
+const pageOf = (attempts: string, condition: string, days: string, order: string, limit: string) =>
+  `SELECT ${COLUMNS}, ${attempts} FROM (SELECT * FROM herald.deliveries d WHERE ${condition} ${order} LIMIT ${limit}) d
   ${transitionOf(days)} ${order}`;
 
 const inList = (owner: string) =>
   `${owner} AND ${STRETCH} AND ($7::text IS NULL OR d.status = $7) AND ($8::text IS NULL OR d.event = $8)`;
-const listOf = (owner: string) => pageOf(inList(owner), 'created_at >= $5 AND created_at <= $3', NEWEST_FIRST, '$9');
+const listOf = (owner: string) =>
+  pageOf(LAST_ATTEMPT, inList(owner), 'created_at >= $5 AND created_at <= $3', NEWEST_FIRST, '$9');
 const timesOf = (owner: string) =>
   `SELECT d.created_at FROM herald.deliveries d WHERE ${inList(owner)} ${NEWEST_FIRST} LIMIT $9`;
 const edgeOf = (owner: string) =>
@@ -204,6 +208,7 @@ export const FIND_EDGE = {
 
 /** $1: workspace   $2: endpoint   $3, $4: the list goes on behind this place   $5: until, exclusive   $6: how many */
 export const LIST_OLDEST_FIRST = pageOf(
+  ALL_ATTEMPTS,
   `${OF_ENDPOINT} AND d.created_at >= $3 AND (d.created_at, d.id) > ($3, $4) AND d.created_at < $5`,
   within('$3', '$5'),
   'ORDER BY d.created_at, d.id',
@@ -223,7 +228,7 @@ export const LIST_TRANSITIONS = `SELECT DISTINCT d.created_at, t.sequence, d.tra
   ORDER BY d.created_at, t.sequence NULLS LAST, d.transition_id`;
 
 /** $1: workspace   $2: Task   $3: ids of transitions   $4: from   $5: to */
-export const LIST_OF_TRANSITIONS = `${deliveriesWithin('$4', '$5')} AND d.task_id = $2 AND d.workspace_id = $1
+export const LIST_OF_TRANSITIONS = `${deliveriesWithin(LAST_ATTEMPT, '$4', '$5')} AND d.task_id = $2 AND d.workspace_id = $1
   AND d.transition_id = ANY ($3::bytea[])`;
 
 // Erasing. `table` is the whole table, or that of a day which can't be read through it. Each statement says from when to

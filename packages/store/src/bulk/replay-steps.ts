@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { ShardKeys } from '../keys/keys.ts';
 import { ACCOUNT_LUA, NO_ROOM_LUA, ROOM_LUA } from '../keys/account-lua.ts';
 import { RESTORE_LUA, toRestored } from '../lists/delivery-log.ts';
-import { hasResult, lastOf } from '../lists/delivery-reader.ts';
+import { hasResult, lastOf, toListedPast } from '../lists/delivery-reader.ts';
 import { createLogReader } from '../lists/log-reader.ts';
 import { ENDED_LUA, LOG_LUA, READ_LOG_LUA } from '../keys/segment-lua.ts';
 import { LAST_RESULT_LUA } from '../deliveries/attempt-record.ts';
@@ -155,7 +155,7 @@ function isWanted(past: PastDelivery, { statuses, event, ...result }: Replay): b
     delivery.event !== 'webhook.test' &&
     (event ?? delivery.event) === delivery.event &&
     delivery.erasedAt === undefined &&
-    hasResult({ delivery, last: lastOf(past) }, result)
+    hasResult({ delivery, last: lastOf(toListedPast(past)) }, result)
   );
 }
 

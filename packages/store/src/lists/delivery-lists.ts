@@ -8,8 +8,8 @@ import {
   type EndpointId,
   type HistoryReader,
   type ListDeliveries,
+  type ListedPast,
   type ListPlace,
-  type PastDelivery,
   type PastSequence,
   type TaskId,
   type TransitionId,
@@ -22,6 +22,7 @@ import {
   mergeParts,
   needsLast,
   readPart,
+  toListedPast,
   type DeliveryReader,
   type ListedDelivery,
   type ListEntry,
@@ -90,7 +91,7 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
     );
 
   /** What history has, unless it came back to Redis in between, or so long ago that its log has forgotten it. */
-  const toEntry = async (past: PastDelivery): Promise<ListEntry> => {
+  const toEntry = async (past: ListedPast): Promise<ListEntry> => {
     const { id, workspaceId, createdAt } = past.delivery;
     const present = await reader.read(workspaceId, id);
     return { at: createdAt, id, ...(present ?? { delivery: past.delivery, past }) };
@@ -165,7 +166,9 @@ export function createDeliveryLists({ redis, keyspace, reader, history }: Delive
       const found = await reader.read(workspaceId, each);
       if (found) return [{ at: found.delivery.createdAt, id: each, ...found }];
       const past = await history?.find(workspaceId, each);
-      return past ? [{ at: past.delivery.createdAt, id: each, delivery: past.delivery, past }] : [];
+      if (!past) return [];
+      const { delivery } = past;
+      return [{ at: delivery.createdAt, id: each, delivery, past: toListedPast(past) }];
     };
     const found = (await Promise.all(ids.map(find))).flat();
     const entries = (await withLast(found, filter)).filter((entry) => matches(entry, filter));

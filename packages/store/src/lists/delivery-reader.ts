@@ -2,6 +2,7 @@ import type {
   Delivery,
   DeliveryId,
   HistoryReader,
+  ListedPast,
   ListPlace,
   ListWorkspaceDeliveries,
   PastDelivery,
@@ -65,12 +66,12 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
     const list = keyspace.of(delivery.workspaceId).attempts(delivery.id);
     // The list is asked for first: a record that is there after it was there before it.
     const [last, moved] = await Promise.all([redis.lindex(list, -1), findMoved(delivery)]);
-    if (last === null && moved) return { past: moved, lastAttempt: lastOf(moved) };
+    if (last === null && moved) return { past: toListedPast(moved), lastAttempt: lastOf(toListedPast(moved)) };
     return { lastAttempt: last === null ? first : readAttempt(last) };
   };
   const toListed = async (entry: ShownEntry): Promise<ListedDelivery> => {
     const { past, lastAttempt } = await findLast(entry);
-    return past ? showPast(past) : await show(entry.delivery, lastAttempt);
+    return past ? withLastAttempt(past.delivery, lastAttempt) : await show(entry.delivery, lastAttempt);
   };
 
   return {
@@ -86,7 +87,10 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
       const past = present
         ? list.length === 0 && (await findMoved(present.delivery))
         : await history?.find(workspaceId, id);
-      if (past) return { delivery: showPast(past), attempts: past.attempts.map(readAttempt) };
+      if (past) {
+        const attempts = past.attempts.map(readAttempt);
+        return { delivery: withLastAttempt(past.delivery, attempts.at(-1)), attempts };
+      }
       if (!present) return undefined;
       const attempts = joinAttempts(present.first, list);
       return { delivery: await show(present.delivery, attempts.at(-1)), attempts };
@@ -119,13 +123,17 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
 }
 
 /** A delivery of history as lists show it. */
-function showPast(past: PastDelivery): ListedDelivery {
-  const lastAttempt = lastOf(past);
-  return { ...past.delivery, ...(lastAttempt && { lastAttempt }) };
+function withLastAttempt(delivery: Delivery, lastAttempt: AttemptRecord | undefined): ListedDelivery {
+  return { ...delivery, ...(lastAttempt && { lastAttempt }) };
 }
 
-export function lastOf({ attempts }: PastDelivery): AttemptRecord | undefined {
+/** What lists need of it. */
+export function toListedPast({ delivery, attempts }: PastDelivery): ListedPast {
   const last = attempts.at(-1);
+  return { delivery, ...(last !== undefined && { last }) };
+}
+
+export function lastOf({ last }: ListedPast): AttemptRecord | undefined {
   return last === undefined ? undefined : readAttempt(last);
 }
 
@@ -148,7 +156,7 @@ export type WorkspaceFilter = Omit<ListWorkspaceDeliveries, 'limit' | 'cursor' |
 export type ListEntry = ListPlace & {
   readonly delivery: Delivery;
   readonly first?: AttemptRecord | undefined;
-  readonly past?: PastDelivery;
+  readonly past?: ListedPast;
   readonly last?: AttemptRecord | undefined;
 };
 
