@@ -17,8 +17,9 @@ export async function createConsoleLink(apiUrl: string, apiKey: string): Promise
   const create = () => ask('POST', PATH, { expiresInSeconds: LIFE_S });
   let response = await create();
   if (response.status === 409) {
-    const { portalLinks } = (await (await ask('GET', PATH)).json()) as { portalLinks: { id: string }[] };
-    await ask('DELETE', `${PATH}/${portalLinks.at(-1)?.id ?? ''}`);
+    const { portalLinks } = (await (await ask('GET', PATH)).json()) as { portalLinks: ListedLink[] };
+    const oldest = portalLinks.findLast(({ createdBy }) => createdBy !== 'operator');
+    await ask('DELETE', `${PATH}/${oldest?.id ?? ''}`);
     response = await create();
   }
   const text = await response.text();
@@ -26,6 +27,8 @@ export async function createConsoleLink(apiUrl: string, apiKey: string): Promise
   const { token } = JSON.parse(text) as { token: string };
   return { to: (path = '') => `${apiUrl}/console${path}#token=${token}` };
 }
+
+type ListedLink = { readonly id: string; readonly createdBy: string };
 
 export type ConsoleLink = {
   /** The url of a page of the console, such as `/deliveries/dlv_…`; without a path, of the console itself. */

@@ -49,7 +49,7 @@ type Limited = readonly [
 const LIMITED: readonly Limited[] = [
   ['API keys', API_KEY_LIMIT, ({ apiKeys }, workspaceId) => apiKeys.createLimited(keyOf(workspaceId))],
   ['bindings', BINDING_LIMIT, ({ bindings }, workspaceId, name) => bindings.bind(workspaceId, name)],
-  ['portal links', PORTAL_LINK_LIMIT, ({ portalLinks }, workspaceId) => portalLinks.create(linkOf(workspaceId))],
+  ["operators' links", PORTAL_LINK_LIMIT, ({ portalLinks }, workspaceId) => portalLinks.create(linkOf(workspaceId))],
   [
     'receivers',
     RECEIVER_LIMIT,
@@ -145,10 +145,33 @@ test('the links of a key that ended leave their places to as many, also when mor
     Array.from({ length: PORTAL_LINK_LIMIT }, () => portalLinks.create({ ...linkOf(workspaceId), madeBy: record })),
   );
   await apiKeys.revoke(record.id);
+  const { record: madeBy } = await apiKeys.create(keyOf(workspaceId));
   const made = await Promise.all(
-    both.flatMap((each) => Array.from({ length: 10 }, () => each.portalLinks.create(linkOf(workspaceId)))),
+    both.flatMap((each) =>
+      Array.from({ length: 10 }, () => each.portalLinks.create({ ...linkOf(workspaceId), madeBy })),
+    ),
   );
   expect(made.filter((each) => each === 'full')).toEqual([]);
+});
+
+test('the links of operators and those of the tenant keep each other from no place', async () => {
+  const [{ apiKeys, portalLinks }, second] = processes();
+  const workspaceId = newWorkspaceId();
+  const { record: madeBy } = await apiKeys.create(keyOf(workspaceId));
+  const asked = [{ ...linkOf(workspaceId), madeBy }, linkOf(workspaceId)];
+  for (const each of asked) {
+    const made = await Promise.all(Array.from({ length: PORTAL_LINK_LIMIT }, () => portalLinks.create(each)));
+    expect(made).not.toContain('full');
+    expect(await second.portalLinks.create(each)).toBe('full');
+  }
+  const listed = await portalLinks.list(workspaceId);
+  expect(listed).toHaveLength(2 * PORTAL_LINK_LIMIT);
+  // Whose link ends, his place is free.
+  await portalLinks.revoke(workspaceId, listed.find(({ operator }) => operator !== undefined)?.id ?? '');
+  expect(await Promise.all(asked.map((each) => second.portalLinks.create(each)))).toEqual([
+    'full',
+    expect.objectContaining({ link: expect.objectContaining({ operator: 'olga' }) as unknown }),
+  ]);
 });
 
 test('a binding that is there stays as it is, also in a workspace that has as many as it may', async () => {

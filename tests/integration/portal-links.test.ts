@@ -100,16 +100,17 @@ describe('the links of a workspace', () => {
   test('end with their API key: they leave the list, and their places are free', async () => {
     const workspaceId = newWorkspaceId();
     const { record } = await keys().create({ workspaceId, scopes: ['webhooks'] });
+    const { record: lasting } = await keys().create({ workspaceId, scopes: ['webhooks'] });
     const made = await Promise.all(
       Array.from({ length: PORTAL_LINK_LIMIT - 1 }, () => make(workspaceId, { madeBy: record })),
     );
-    const other = await make(workspaceId);
-    expect(await links().create(requestOf(workspaceId))).toBe('full');
+    const other = await make(workspaceId, { madeBy: lasting });
+    expect(await links().create(requestOf(workspaceId, { madeBy: lasting }))).toBe('full');
     await keys().revoke(record.id);
     expect(await links().find(made[0]?.token ?? '')).toBeUndefined();
     expect(await idsOf(workspaceId)).toEqual([other.link.id]);
     expect(await links().create(requestOf(workspaceId, { madeBy: record }))).toBe('key_ended');
-    const next = await make(workspaceId);
+    const next = await make(workspaceId, { madeBy: lasting });
     expect(new Set(await idsOf(workspaceId))).toEqual(new Set([next.link.id, other.link.id]));
     expect(await stores.redis.zcard(indexOf(workspaceId))).toBe(2);
   });

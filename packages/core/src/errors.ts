@@ -69,11 +69,12 @@ export class ListenerLimitReachedError extends DomainError {
   }
 }
 
-/** The workspace already has as many portal links as it may. */
+/** The workspace already has as many portal links as it may: its own, or those that operators made. */
 export class PortalLinkLimitReachedError extends DomainError {
   readonly code = 'portal_link_limit_reached';
-  constructor(limit: number) {
-    super(`this workspace already has ${limit} portal links; end one first, or wait until one has ended`);
+  constructor(limit: number, by: 'tenant' | 'operator') {
+    const which = by === 'operator' ? 'portal links that operators made' : 'portal links';
+    super(`this workspace already has ${limit} ${which}; end one first, or wait until one has ended`);
   }
 }
 

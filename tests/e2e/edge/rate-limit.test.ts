@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { waitFor } from '@herald/test-kit';
 import { bodyOf } from '../../support/http-request.ts';
+import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { problemOf } from '../../support/problems.ts';
 import { startRedisGate } from '../../support/redis-gate.ts';
 import { startHerald, type Herald } from '../../support/start-herald.ts';
@@ -61,6 +62,22 @@ test('twenty links of a key make no more requests than the key alone, and nobody
   expect(countOf(ofLinks.flat(), 200)).toBeLessThanOrEqual(LIMIT * seconds);
   expect(countOf(ofLinks.flat(), 200) + countOf(ofLinks.flat(), 429)).toBe(210);
   expect(countOf(ofCalm, 200)).toBe(LIMIT);
+});
+
+test("a tenant that uses up its limit takes nothing from an operator's link to it", async () => {
+  const { id, key } = await herald.createWorkspace();
+  const unlimited = await herald.startApi({ RATE_LIMIT: '0', ...OPERATOR_ENV });
+  const body = { url: 'https://a.example.com/' };
+  expect((await herald.request('POST', RECEIVERS, { key, body, via: unlimited })).status).toBe(201);
+  const { OPERATOR_USER: user, OPERATOR_PASSWORD: password } = OPERATOR_ENV;
+  const headers = { ...basic(user, password), 'sec-fetch-site': 'same-origin' };
+  const path = `/api/operator/workspaces/${id}/portal-links`;
+  const made = await herald.request('POST', path, { headers, via: unlimited });
+  const { token } = bodyOf(made, 201) as { token: string };
+  const [ofTenant, ofOperator] = await Promise.all([burst(60, key), burst(LIMIT, token)]);
+  await unlimited.stop();
+  expect(countOf(ofTenant, 429)).toBeGreaterThan(0);
+  expect(countOf(ofOperator, 200)).toBe(LIMIT);
 });
 
 test('a caller that hangs up before it is answered is counted all the same', async () => {

@@ -432,7 +432,7 @@ const tasks: readonly Scene[] = [
     script: 'SPEND_LUA',
     mustWorkWhenFull: true,
     async arrange({ redis }) {
-      await redis.set(GLOBAL_KEYS.workspaceRate('ws_1'), 1, 'PX', HOUR_MS);
+      await redis.set(GLOBAL_KEYS.rate('ws_1'), 1, 'PX', HOUR_MS);
       return (process) => createSpend(process.redis)('ws_1', 5);
     },
   },

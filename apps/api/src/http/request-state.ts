@@ -107,11 +107,20 @@ export function workspaceOf(req: Request): WorkspaceId {
   return workspaceId;
 }
 
-/** Whose budget of requests this one draws from: a workspace's, or that of a platform key. */
+/**
+ * Whose budget of requests this one draws from: a workspace's, that of a platform key, or that of the operators who look
+ * at a workspace, which nothing that its tenant does takes.
+ */
 export function budgetOf(req: Request): string {
   const { workspaceId, by } = callerOf(req);
   // No workspace has a colon in its id.
-  return workspaceId ?? `platform:${by}`;
+  if (workspaceId === undefined) return `platform:${by}`;
+  return isByOperatorsLink(req) ? `operators:${workspaceId}` : workspaceId;
+}
+
+/** Whether it came by a link that an operator made. */
+export function isByOperatorsLink(req: Request): boolean {
+  return callerOf(req).portalLink?.operator !== undefined;
 }
 
 /** Who a receiver shows as the one who disabled it, if this request does: an operator is the platform. */

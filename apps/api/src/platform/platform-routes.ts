@@ -97,7 +97,7 @@ export const PLATFORM_ROUTES: KeyedRouteTable<PlatformRoutesDeps> = {
     operation('createWorkspacePortalLink', 'POST /workspaces/{workspaceId}/portal-links', {
       audit: 'answer',
       summary: 'Make a link to the console of a workspace',
-      description: `It ends with its time, with the platform key that made it, or by a DELETE. A workspace has at most ${PORTAL_LINK_LIMIT} living links.`,
+      description: `It ends with its time, with the platform key that made it, or by a DELETE. A workspace has at most ${PORTAL_LINK_LIMIT} living links; those that operators made count apart.`,
       body: CreatePortalLink,
       answer: { status: 201, description: 'The link.', schema: PortalLinkCreation, headers: ['cache-control'] },
       problems: ['portal_link_limit_reached'],

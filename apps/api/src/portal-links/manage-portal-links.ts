@@ -37,7 +37,9 @@ function createManagePortalLinks(deps: ManagePortalLinksDeps) {
   const { portalLinks, isKnownWorkspace, publicUrl = '', operator, logger } = deps;
   const make = async (request: NewPortalLink) => {
     const made = await portalLinks.create(request);
-    if (made === 'full') throw new PortalLinkLimitReachedError(PORTAL_LINK_LIMIT);
+    if (made === 'full') {
+      throw new PortalLinkLimitReachedError(PORTAL_LINK_LIMIT, 'operator' in request.madeBy ? 'operator' : 'tenant');
+    }
     if (made === 'key_ended') throw new HttpFault('unauthenticated', 'this API key was revoked just now');
     return made;
   };

@@ -24,7 +24,7 @@ export const PORTAL_LINK_ROUTES: KeyedRouteTable<PortalLinkRoutesDeps> = {
     operation('createPortalLink', 'POST /', {
       audit: 'answer',
       summary: 'Make a link to the console',
-      description: `Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, with the API key that made it, or by \`DELETE /api/public/portal-links/{id}\`. A workspace has at most ${PORTAL_LINK_LIMIT} living links.`,
+      description: `Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, with the API key that made it, or by \`DELETE /api/public/portal-links/{id}\`. A workspace has at most ${PORTAL_LINK_LIMIT} living links; those that operators made count apart.`,
       body: CreatePortalLink,
       answer: {
         status: 201,

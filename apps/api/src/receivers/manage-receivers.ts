@@ -226,30 +226,33 @@ export function createManageReceivers(deps: ManageReceiversDeps) {
 }
 export type ManageReceivers = ReturnType<typeof createManageReceivers>;
 
-export type SendTestEvent = ReturnType<typeof createSendTestEvent>;
+type SendTestEvent = ReturnType<typeof createSendTestEvent>;
 
 /**
- * How many test events one workspace may have under way in this process. A worker has 50 slots for all test events.
- * A workspace whose receivers never answer must not take them all.
+ * How many test events one workspace may have under way in this process, and its operators besides. A worker has 50
+ * slots for all test events. A workspace whose receivers never answer must not take them all.
  */
 const AT_ONCE = 5;
 
-/** @throws HttpFault `rate_limited` when the workspace has too many under way */
-export function limitTestEvents(send: SendTestEvent): SendTestEvent {
-  const running = new Map<WorkspaceId, number>();
-  return async (workspaceId, id, event) => {
-    const count = running.get(workspaceId) ?? 0;
+export type SendLimitedTestEvent = ReturnType<typeof limitTestEvents>;
+
+/** Of those that share a budget of requests, as `budgetOf` names it. */
+export function limitTestEvents(send: SendTestEvent) {
+  const running = new Map<string, number>();
+  /** @throws HttpFault `rate_limited` when too many of the budget are under way */
+  return async (budget: string, ...[workspaceId, id, event]: Parameters<SendTestEvent>) => {
+    const count = running.get(budget) ?? 0;
     if (count >= AT_ONCE) {
       const detail = `this workspace has ${AT_ONCE} test events under way; wait for their outcome`;
       throw new HttpFault('rate_limited', detail, { 'retry-after': '1' });
     }
-    running.set(workspaceId, count + 1);
+    running.set(budget, count + 1);
     try {
       return await send(workspaceId, id, event);
     } finally {
-      const rest = (running.get(workspaceId) ?? 0) - 1;
-      if (rest > 0) running.set(workspaceId, rest);
-      else running.delete(workspaceId);
+      const rest = (running.get(budget) ?? 0) - 1;
+      if (rest > 0) running.set(budget, rest);
+      else running.delete(budget);
     }
   };
 }

@@ -19,11 +19,11 @@ import { readCursor, ROTATION_ANSWER, toRotatedSecret } from '../http/answer-fie
 import { demandedVersion, etagOf } from '../http/headers.ts';
 import { type KeyedRouteTable, operation, type RouteTable } from '../http/operation.ts';
 import type { PriceLists } from '../http/rate-limit.ts';
-import { disablerOf, stateOf, workspaceOf } from '../http/request-state.ts';
+import { budgetOf, disablerOf, stateOf, workspaceOf } from '../http/request-state.ts';
 import { REPLAYED } from '../idempotency.ts';
 import { ReplayView, toReplayView } from '../deliveries/replays.ts';
 import { ReadStats, type ReadWorkspaceStats, StatsView } from '../deliveries/stats.ts';
-import type { ManageReceivers, ReceiverWithHealth, SendTestEvent } from './manage-receivers.ts';
+import type { ManageReceivers, ReceiverWithHealth, SendLimitedTestEvent } from './manage-receivers.ts';
 import {
   answerWithReceiver,
   ReceiverDeleted,
@@ -40,7 +40,7 @@ type ReceiverRoutesDeps = {
   readonly deliveryLog: DeliveryLog;
   readonly readPriced: PriceLists;
   readonly replays: ReplayOperations;
-  readonly sendTestEvent: SendTestEvent;
+  readonly sendTestEvent: SendLimitedTestEvent;
   readonly readStats: ReadWorkspaceStats;
   /** Epoch ms. */
   readonly now: () => number;
@@ -132,7 +132,7 @@ export const RECEIVER_ROUTES: KeyedRouteTable<ReceiverRoutesDeps> = {
       answer: { status: 200, description: "The receiver's answer.", schema: TestOutcome },
       problems: ['receiver_locked', 'workspace_full'],
       async handle({ sendTestEvent }, req, _res, { event }) {
-        return toTestOutcome(await sendTestEvent(workspaceOf(req), req.params.id, event));
+        return toTestOutcome(await sendTestEvent(budgetOf(req), workspaceOf(req), req.params.id, event));
       },
     }),
     operation('rotateReceiverSecret', 'POST /{id}/secret/rotate', {

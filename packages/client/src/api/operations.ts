@@ -226,7 +226,7 @@ export interface TenantOperations {
   /**
    * Make a link to the console: `POST /api/public/portal-links`.
    *
-   * Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, with the API key that made it, or by `DELETE /api/public/portal-links/{id}`. A workspace has at most 100 living links.
+   * Whoever has the link sees the receivers and deliveries of the workspace, and changes them unless it is read-only. It sees no input and no result of a Task. It ends with its time, with the API key that made it, or by `DELETE /api/public/portal-links/{id}`. A workspace has at most 100 living links; those that operators made count apart.
    *
    * Needs an API key with the scope `webhooks`.
    */
@@ -326,7 +326,7 @@ export interface PlatformOperations {
   /**
    * Make a link to the console of a workspace: `POST /api/platform/workspaces/{workspaceId}/portal-links`.
    *
-   * It ends with its time, with the platform key that made it, or by a DELETE. A workspace has at most 100 living links.
+   * It ends with its time, with the platform key that made it, or by a DELETE. A workspace has at most 100 living links; those that operators made count apart.
    *
    * Needs an API key with the scope `platform`.
    */

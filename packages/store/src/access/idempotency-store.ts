@@ -11,7 +11,7 @@ import { createWorkspaceAccounts, NO_LIMITS } from '../stats/workspace-accounts.
 
 /** The scope of an `Idempotency-Key`. `path` is the concrete one, without a query. */
 export type RequestName = {
-  /** For whose account its answer counts: a workspace, or `platform:<key id>`. Not a part of the name. */
+  /** For whose account its answer counts: a workspace, or who else has a budget of requests. Not a part of the name. */
   readonly owner: WorkspaceId;
   readonly apiKeyId: string;
   readonly method: string;
@@ -75,7 +75,7 @@ const GiveBackReply = z.enum(['given_back', 'lost']);
 
 /**
  * Requests with an `Idempotency-Key`, and the answers of those that succeeded. Kept answers count for the account of
- * their owner, which is the workspace of the caller, or `platform:<key id>`.
+ * their owner: the workspace of the caller, `platform:<key id>`, or `operators:<workspace>` for an operator's link.
  *
  * The account lies in another slot than the record, so no script writes both. The account is first: after a crash in
  * between it says too much, and gives that back at the time at which the answer would have left. A run that ended without

@@ -27,7 +27,7 @@ export type NewPortalLink = Pick<PortalLink, 'workspaceId' | 'readOnly'> & {
   readonly madeBy: Pick<ApiKey, 'id' | 'expiresAt'> | { readonly operator: string };
 };
 
-/** Living links of a workspace. */
+/** Living links of a workspace that its keys and the platform's made, and as many that operators made. */
 export const PORTAL_LINK_LIMIT = 100;
 /** Links whose API keys are remembered. */
 const MAKERS_LIMIT = 10_000;
@@ -37,8 +37,9 @@ const MAKING_MS = 60_000;
 const WORKSPACES_AT_ONCE = 100;
 
 const ENTER_LUA = /* lua */ `
--- Enter a new link into the indexes, unless its workspace has as many as it may. What has ended leaves them.
--- KEYS[1] links of the workspace (zset: entry → its end, ms)
+-- Enter a new link into the indexes, unless its workspace has as many as it may: operators' links count apart, so that
+-- no tenant keeps operators out. What has ended leaves the indexes.
+-- KEYS[1] links of the workspace (zset: entry, that of an operator ends in ':operator' → its end, ms)
 -- KEYS[2] workspaces with links (zset: id → end of its last link, ms)
 -- ARGV[1] limit   ARGV[2] now (ms)   ARGV[3] entry   ARGV[4] its end (ms)   ARGV[5] workspace
 -- Returns 'entered' | 'full'.
@@ -48,19 +49,31 @@ local function enter(index, member)
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[2])
-if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[1]) then return 'full' end
+local function isOperators(entry) return string.sub(entry, -9) == ':operator' end
+local count = 0
+for _, entry in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  if isOperators(entry) == isOperators(ARGV[3]) then count = count + 1 end
+end
+if count >= tonumber(ARGV[1]) then return 'full' end
 enter(KEYS[1], ARGV[3])
 enter(KEYS[2], ARGV[5])
 return 'entered'
 `;
 const EnterReply = z.enum(['entered', 'full']);
 
-/** The members of the index of a workspace: the id, when it was entered, and where the record is. */
-type Entry = { readonly id: string; readonly enteredAt: number; readonly lookUp: string };
-const writeEntry = ({ id, enteredAt, lookUp }: Entry) => `${id}:${enteredAt}:${lookUp}`;
+/** The members of the index of a workspace: the id, when it was entered, where the record is, and who made it. */
+type Entry = {
+  readonly id: string;
+  readonly enteredAt: number;
+  readonly lookUp: string;
+  /** Not of those that an operator made before entries said so: they count as the tenant's for their last hour. */
+  readonly isOperators: boolean;
+};
+const writeEntry = ({ id, enteredAt, lookUp, isOperators }: Entry) =>
+  `${id}:${enteredAt}:${lookUp}${isOperators ? ':operator' : ''}`;
 function readEntry(member: string): Entry {
-  const [id = '', enteredAt, lookUp = ''] = member.split(':');
-  return { id, enteredAt: Number(enteredAt), lookUp };
+  const [id = '', enteredAt, lookUp = '', maker] = member.split(':');
+  return { id, enteredAt: Number(enteredAt), lookUp, isOperators: maker === 'operator' };
 }
 
 type PortalLinkStoreDeps = ReplicatedStoreDeps & {
@@ -126,7 +139,7 @@ export function createPortalLinkStore(deps: PortalLinkStoreDeps) {
   return {
     /**
      * Stores a new link, and returns its token in clear, this once. `key_ended`: the API key was revoked meanwhile.
-     * `full`: the workspace has as many living links as it may.
+     * `full`: the workspace has as many living links as it may, of its own or of operators.
      * @throws UnavailableError when too few replicas have it in time
      */
     async create({ workspaceId, readOnly, lifeMs, madeBy }: NewPortalLink) {
@@ -146,7 +159,7 @@ export function createPortalLinkStore(deps: PortalLinkStoreDeps) {
       const token = newPortalToken();
       const { lookUp, proof } = digestApiKey(token);
       const indexes = [indexOf(workspaceId), keyspace.of(workspaceId).portalWorkspaces];
-      const entry = writeEntry({ id: link.id, enteredAt: createdAt, lookUp });
+      const entry = writeEntry({ id: link.id, enteredAt: createdAt, lookUp, isOperators });
       const tryToEnter = async () =>
         EnterReply.parse(await enter(indexes, [PORTAL_LINK_LIMIT, now(), entry, link.expiresAt, workspaceId]));
       if ((await tryToEnter()) === 'full') {

@@ -73,7 +73,7 @@ export function createShardKeys(tag: string) {
     workspaceTasks: (id: WorkspaceId) => `${prefix}w:${id}:tasks`,
     /** zset: workspaces, by the number of their pending deliveries; see `ACCOUNT_LUA` */
     pending: `${prefix}pending`,
-    /** zset: workspaces, by roughly what their Tasks, facts, bodies, attempts and kept answers take, in bytes; also `platform:<key id>` */
+    /** zset: workspaces, by roughly what their Tasks, facts, bodies, attempts and kept answers take, in bytes; also `platform:<key id>` and `operators:<workspace>` */
     held: `${prefix}held`,
     /** zset: workspaces, by the time at which something of that leaves by itself */
     leaving: `${prefix}leaving`,
@@ -144,8 +144,8 @@ export function createKeyspace(shardCount: number): Keyspace {
 export const GLOBAL_KEYS = {
   /** hash: an API key's record, found by the key's SHA-256 */
   apiKey: (lookUp: string) => `herald:key:${lookUp}`,
-  /** string: number of requests of a workspace, or of `platform:<key id>`; expires after a second */
-  workspaceRate: (id: WorkspaceId) => `herald:rate:${id}`,
+  /** string: requests of a workspace, of `platform:<key id>` or of `operators:<workspace>`; expires after a second */
+  rate: (budget: string) => `herald:rate:${budget}`,
   /** hash: a portal link's record, found by the SHA-256 of its token; expires with the link */
   portalLink: (lookUp: string) => `herald:portal:${lookUp}`,
   /** hash: API key id → the look-up of its record */
