@@ -1,7 +1,7 @@
 import { deliveryIdOf, newTestTransitionId } from '@herald/core';
 import { createFailedView, createGroupView } from '@herald/store/operators/describe-delivery';
 import { createSearch } from '@herald/store/operators/search';
-import { range, RETENTION_MS, startEngine, type Engine } from './start-engine.ts';
+import { range, RETENTION_MS, startEngine, type Engine, type Receiver } from './start-engine.ts';
 
 const START = 1_900_000_000_000;
 const LIMIT = 1_000;
@@ -120,13 +120,49 @@ describe('failed deliveries', () => {
     await redis.zadd(keys.failed, ...old);
     const id = await engine.acceptOne(receiver, START + LIMIT * 2);
     await engine.settle(id, START + LIMIT * 2, 'failed');
-    await expect(redis.zcard(keys.failed)).resolves.toBe(LIMIT);
-    await expect(redis.zrange(keys.failed, -1, '-1')).resolves.toEqual([id]);
+    // What is gone makes room first.
+    await expect(redis.zrange(keys.failed, 0, '-1')).resolves.toEqual([id]);
     expect(await redis.pttl(keys.failed)).toBeGreaterThan(RETENTION_MS - 60_000);
-    // Of those whose records left, nothing is told.
-    const listed = await failedView(engine).list(START + LIMIT * 2, LIMIT);
-    expect(listed.deliveries.map(({ delivery }) => delivery.id)).toEqual([id]);
     await expect(failedView(engine).count(START + LIMIT * 2 + RETENTION_MS + 1)).resolves.toBe(0);
+  });
+
+  test.each([1, 3])('of a quiet workspace stay in the list while others fail very often (%i)', async (count) => {
+    const { redis, keys } = engine;
+    const failOneOf = async (receiver: Receiver, at: number) => {
+      const id = await engine.acceptOne(receiver, at);
+      await engine.settle(id, at, 'failed');
+      return id;
+    };
+    const quiet = await engine.register();
+    const ofQuiet: string[] = [];
+    for (const index of range(3)) ofQuiet.push(await failOneOf(quiet, START + index));
+    const busy = await Promise.all(range(count).map(() => engine.register()));
+    const firsts: string[] = [];
+    // Each has failed once, and as often again as fills the list.
+    for (const [which, receiver] of busy.entries()) {
+      const first = await failOneOf(receiver, START + 100);
+      firsts.push(first);
+      const copies = range(Math.ceil(LIMIT / count)).map((index) => `${first}-${index}`);
+      for (const id of copies) await redis.copy(keys.delivery(first), keys.delivery(id));
+      await redis.zadd(keys.failed, ...copies.flatMap((id, index) => [START + 200 + index * count + which, id]));
+    }
+    const newest = await failOneOf(quiet, START + 100_000);
+    const left = await redis.zrange(keys.failed, 0, '-1', 'REV');
+    expect(left[0]).toBe(newest);
+    expect(left.filter((id) => !firsts.some((first) => id.startsWith(first)))).toEqual([
+      newest,
+      ...ofQuiet.toReversed(),
+    ]);
+    expect(left.length).toBeGreaterThanOrEqual(0.9 * LIMIT);
+    expect(left.length).toBeLessThanOrEqual(LIMIT);
+    // The others have as many each, their newest.
+    const share = Math.floor((left.length - ofQuiet.length - 1) / count);
+    for (const first of firsts) {
+      const own = left.filter((id) => id.startsWith(first));
+      expect(own.length).toBeGreaterThanOrEqual(share);
+      const last = Math.ceil(LIMIT / count) - 1;
+      expect(own).toEqual(own.map((_, index) => `${first}-${last - index}`));
+    }
   });
 });
 

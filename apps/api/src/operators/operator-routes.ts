@@ -56,7 +56,8 @@ export const OPERATOR_ROUTES: RouteTable<OperatorRoutesDeps> = {
     }),
     operation('listFailedDeliveries', 'GET /deliveries/failed', {
       summary: 'List the deliveries of all workspaces that failed lately',
-      description: 'Newest first, at most a thousand of each shard.',
+      description:
+        'Newest first, at most a thousand of each shard. Beyond that, the workspaces with the most give their oldest, so that none hides what failed for others; the lists of their receivers have all.',
       query: ListFailed,
       answer: { status: 200, description: 'A page.', schema: FailedPage },
       async handle({ reads }, _req, _res, { limit, cursor }) {

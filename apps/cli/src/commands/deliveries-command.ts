@@ -79,12 +79,14 @@ export function createDeliveriesCommand({ openHerald, output, recordAct, startPr
     .option('--limit <n>', 'at most so many', readLimit, DEFAULT_LIMIT)
     .addHelpText(
       'after',
-      examples(
-        'herald deliveries list --status failed                    those that failed lately, of all workspaces',
-        'herald deliveries list --workspace ws_x --since 14:00 --until 15:30',
-        'herald deliveries list --receiver wh_… --status pending --event task.done',
-        'herald deliveries list --workspace ws_x --since 8h --http-status 5xx',
-      ),
+      `
+Of what failed in all workspaces it knows a thousand deliveries of each shard. When there are more, the workspaces with the most give their oldest; --workspace or --receiver shows all of theirs.
+${examples(
+  'herald deliveries list --status failed                    those that failed lately, of all workspaces',
+  'herald deliveries list --workspace ws_x --since 14:00 --until 15:30',
+  'herald deliveries list --receiver wh_… --status pending --event task.done',
+  'herald deliveries list --workspace ws_x --since 8h --http-status 5xx',
+)}`,
     )
     .action(async ({ json, ...wanted }: JsonOption & DeliveriesWanted, command: Command) => {
       const isNarrow = wanted.receiver ?? wanted.task ?? wanted.transition ?? wanted.workspace;

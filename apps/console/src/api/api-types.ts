@@ -1150,7 +1150,7 @@ export interface paths {
         };
         /**
          * List the deliveries of all workspaces that failed lately
-         * @description Newest first, at most a thousand of each shard.
+         * @description Newest first, at most a thousand of each shard. Beyond that, the workspaces with the most give their oldest, so that none hides what failed for others; the lists of their receivers have all.
          *
          *     For operators, who sign in as on the board.
          */

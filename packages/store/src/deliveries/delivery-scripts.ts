@@ -90,8 +90,10 @@ ${LOAD_LUA}
 return load(ARGV[1], ARGV[2])
 `;
 
-/** The latest failed deliveries that operators see, per shard. */
+/** Failed deliveries that operators see, per shard. */
 const FAILED_LIMIT = 1_000;
+/** So many stay when there are more: to find out whose they are takes a look at each. */
+const FAILED_KEPT = 900;
 
 /**
  * Ends a delivery. Its record stays for the retention (see `RETAIN_LUA`); the body goes with the last delivery of its
@@ -104,6 +106,33 @@ ${ACCOUNT_LUA}
 ${RETAIN_LUA}
 ${LOG_LUA}
 ${ENDED_LUA}
+-- When an index of failures is too long, what is gone leaves it, and then the workspaces with most give their oldest: no
+-- tenant pushes out what failed for others. After resharding, one may be longer than what is looked at.
+local function trimFailed(index)
+  if redis.call('ZCARD', index) <= ${FAILED_LIMIT} then return end
+  redis.call('ZREMRANGEBYRANK', index, 0, -1 - ${2 * FAILED_LIMIT})
+  local counts, byRank, leaving, kept = {}, {}, {}, 0
+  for _, id in ipairs(redis.call('ZRANGE', index, 0, -1, 'REV')) do
+    local transition = redis.call('HGET', prefix .. id, 'x')
+    if transition then
+      local workspace = redis.call('HGET', prefix .. transition, 'ws') or ''
+      local rank = (counts[workspace] or 0) + 1
+      counts[workspace] = rank
+      byRank[rank] = byRank[rank] or {}
+      table.insert(byRank[rank], id)
+    else
+      leaving[#leaving + 1] = id
+    end
+  end
+  for _, ids in ipairs(byRank) do
+    for _, id in ipairs(ids) do
+      kept = kept + 1
+      if kept > ${FAILED_KEPT} then leaving[#leaving + 1] = id end
+    end
+  end
+  if #leaving > 0 then redis.call('ZREM', index, unpack(leaving)) end
+end
+
 -- transition: its id   reason: '' for none
 -- ttl: see retain   orderedTo: of an ordered delivery, the id of its endpoint, else nil
 -- more: what its caller has at hand: fields (of its record, written as well), hasList (see retain), owner (the workspace
@@ -142,7 +171,7 @@ local function settle(id, transition, status, reason, now, ttl, orderedTo, more)
   if status == 'failed' then
     local index = prefix .. (known[3] == 'webhook.test' and 'failed:tests' or 'failed')
     redis.call('ZADD', index, now, id)
-    redis.call('ZREMRANGEBYRANK', index, 0, -1 - ${FAILED_LIMIT})
+    trimFailed(index)
     if tonumber(ttl) > 0 then redis.call('PEXPIRE', index, ttl) end
   end
   if not orderedTo or not known[4] then return nil end

@@ -96,7 +96,7 @@ export function createShardKeys(tag: string) {
     replays: `${prefix}replays`,
     /** zset: ids of a workspace's replays, by when each was requested: at most ten under way, and the last hundred that ended */
     workspaceReplays: (id: WorkspaceId) => `${prefix}w:${id}:replays`,
-    /** zset: ids of deliveries that failed lately, by the time of the failure; at most a thousand */
+    /** zset: ids of deliveries that failed lately, by the time of the failure; at most a thousand, whoever has most gives */
     failed: `${prefix}failed`,
     /** zset: the same of test events */
     failedTests: `${prefix}failed:tests`,
