@@ -21,8 +21,8 @@ address of Redis it uses the service of \`npm start\`, and says on stderr whethe
 - A terminal gets tables and relative times. A pipe gets tab-separated columns with a header line and exact times.
   \`--json\` prints one document (camelCase, ISO times, null for what there is not); every command has it.
 - Results go to stdout, everything else to stderr.
-- The exit code is 0, also with warnings. It is 1 if something is wrong, the command was mistyped, or a test event was
-  not delivered.
+- The exit code is 0, also with warnings. It is 1 if something is wrong, the command was mistyped, a test event was not
+  delivered, or something is left to do.
 - What a command changes is in [the audit trail](audit.md) before it says that it is done. If the trail can't be written,
   the change stands, stderr says so, and the exit code is 1.
 - No command prints a secret, except \`keys create\` its new key. A key that is given where an id belongs is not repeated.

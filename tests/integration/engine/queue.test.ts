@@ -327,16 +327,38 @@ describe('a cancel by an operator', () => {
     const filter = { workspace: receiver.workspaceId, receiver: receiver.id, status: 'pending' } as const;
     const shown: number[][] = [];
     const show = (looked: number, total: number) => shown.push([looked, total]);
-    expect(await drop({ ...filter, before: NOW + 20 }, 'count', show)).toEqual({ deliveries: 20, pending: 20 });
+    expect(await drop({ ...filter, before: NOW + 20 }, 'count', show)).toEqual({
+      deliveries: 20,
+      pending: 20,
+      left: 0,
+    });
     expect(shown.at(-1)?.[0]).toBeLessThan(100);
     shown.length = 0;
-    expect(await drop(filter, 'cancel', show)).toEqual({ deliveries: 50, pending: 50 });
+    expect(await drop(filter, 'cancel', show)).toEqual({ deliveries: 50, pending: 50, left: 0 });
     expect(shown.length).toBeGreaterThan(2);
     for (const id of meant) expect(await engine.statusOf(id)).toBe('canceled');
     expect(await drop({ workspace: receiver.workspaceId, status: 'pending' }, 'count')).toMatchObject({
       deliveries: 50,
     });
     await expectSound();
+  });
+
+  test('comes to its end also while more comes all the time, and tells what is left', async () => {
+    const { receiver } = await prepare(0);
+    const { redis, keyspace } = engine.stores;
+    const floods = Object.create(redis, {
+      hget: {
+        async value(...args: [string, string]) {
+          await engine.acceptOne(receiver, NOW);
+          return await redis.hget(...args);
+        },
+      },
+    }) as typeof redis;
+    const deps = { redis: floods, keyspace, retention: createDeliveryRetention(RETENTION_MS), now: () => NOW };
+    const filter = { receiver: receiver.id, status: 'pending' } as const;
+    const report = await dropDeliveries(deps, filter, 'cancel');
+    expect(report).toEqual({ deliveries: 10, pending: 10, left: 1 });
+    expect(await drop(filter, 'cancel')).toEqual({ deliveries: 1, pending: 1, left: 0 });
   });
 });
 

@@ -2,7 +2,7 @@ import { DELIVERY_STATUSES, DeliveryEvent, type DeliveryId, NotFoundError } from
 import { countOf } from '@herald/runtime/text';
 import { createRedeliver, createDeliveryLog } from '@herald/store/lists/delivery-log';
 import { createDeliveryRetention } from '@herald/store/deliveries/delivery-record';
-import { dropDeliveries, type DropFilter, type DropMode } from '@herald/store/bulk/drop-deliveries';
+import { dropDeliveries, type DropFilter, type DropMode, type DropReport } from '@herald/store/bulk/drop-deliveries';
 import { describeDelivery } from '@herald/store/operators/describe-delivery';
 import { Command, Option } from 'commander';
 import { type CommandDeps, examples, type JsonOption } from '../context/command-deps.ts';
@@ -166,7 +166,7 @@ ${examples(
       .addHelpText(
         'after',
         `
-It ${mode === 'cancel' ? 'walks what waits and what is in work' : 'walks all of Redis'}, step by step, and works when Redis is full. What is in a history stays there.
+It ${mode === 'cancel' ? 'walks what waits and what is in work, ten times at most while more comes' : 'walks all of Redis once'}, step by step, and works when Redis is full. What is in a history stays there.
 ${examples(
   `herald deliveries ${mode} --workspace ws_x --before 2h`,
   `herald deliveries ${mode} --receiver wh_01m7wyndtadddfeszmz5b3xx5r --status pending --yes`,
@@ -195,22 +195,36 @@ ${examples(
             ...(workspace !== undefined && { workspaceId: workspace }),
           });
         }
-        if (json) output.json({ ...report, isDone: yes === true });
-        else if (mode === 'cancel')
-          output.line(
-            yes
-              ? `${countOf(report.deliveries, 'delivery')} canceled, and that is all of them; a request that was under way may still arrive.`
-              : `${countOf(report.deliveries, 'delivery')} would be canceled. --yes does it.`,
-          );
-        else
-          output.line(
-            yes
-              ? `${countOf(report.deliveries, 'delivery')} deleted, and that is all of them; ${report.pending} were pending.`
-              : `${countOf(report.deliveries, 'delivery')} would be deleted, of which ${report.pending} are pending. --yes does it.`,
-          );
+        const { left, ...counts } = report;
+        if (json) output.json({ ...counts, isDone: yes === true && left === 0 });
+        else output.line(describeDrop(yes ? mode : 'count', mode, report));
+        if (left > 0) output.problem(describeLeft(left, filter));
       });
   }
   return deliveries;
+}
+
+/** What was done, or would be, in a sentence. */
+export function describeDrop(
+  done: DropMode,
+  mode: 'cancel' | 'purge',
+  { deliveries, pending, left }: DropReport,
+): string {
+  const count = countOf(deliveries, 'delivery');
+  const isCounted = done === 'count';
+  if (mode === 'purge') {
+    return isCounted
+      ? `${count} would be deleted, of which ${pending} are pending. --yes does it.`
+      : `${count} deleted, and that is all that there were when it began; ${pending} were pending.`;
+  }
+  if (isCounted) return `${count} would be canceled. --yes does it.`;
+  return `${count} canceled, ${left > 0 ? 'but not all' : 'and that is all of them'}; a request that was under way may still arrive.`;
+}
+
+/** That a cancelation has not come to its end, and what to type next. */
+export function describeLeft(left: number, filter: DropFilter): string {
+  const more = `${countOf(left, 'more delivery')} ${left === 1 ? 'is' : 'are'} pending`;
+  return `${more}: they come as fast as they are canceled. Run it again: "herald deliveries cancel ${sayFilter(filter)} --yes". If that doesn't help, "herald receivers disable" stops those of a receiver or a callback.`;
 }
 
 /** As one types it; times as they are shown. */

@@ -190,7 +190,8 @@ type DropDeps = {
   readonly onProgress?: (looked: number, total: number) => void;
 };
 
-type DropReport = { readonly deliveries: number; readonly pending: number };
+/** `left`: those that are meant and pending when it gives up looking again. 0: it has had all that there were. */
+export type DropReport = { readonly deliveries: number; readonly pending: number; readonly left: number };
 
 /** Deliveries that one step counts, or ends, roughly: Redis does nothing else for less than a ms. */
 const STEPS = { count: 150, cancel: 20 };
@@ -201,7 +202,7 @@ const MOST_ROUNDS = 10;
 /**
  * Counts the deliveries that an operator means, ends those that are pending, or deletes all of them with their bodies. It
  * goes in bounded steps, each complete in itself: another run goes on where one was stopped. What is pending is found
- * where it waits; for all else it walks all transitions.
+ * where it waits, again and again until nothing is; for all else it walks all transitions once.
  */
 export async function dropDeliveries(deps: DropDeps, filter: DropFilter, mode: DropMode): Promise<DropReport> {
   if (mode === 'purge' || (mode === 'count' && filter.status !== 'pending')) return await dropAll(deps, filter, mode);
@@ -209,9 +210,9 @@ export async function dropDeliveries(deps: DropDeps, filter: DropFilter, mode: D
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const found = await walkPending(deps, filter, mode);
     all += found;
-    if (mode === 'count' || found === 0) break;
+    if (mode === 'count' || found === 0) return { deliveries: all, pending: all, left: 0 };
   }
-  return { deliveries: all, pending: all };
+  return { deliveries: all, pending: all, left: await walkPending(deps, filter, 'count') };
 }
 
 /** Returns how many it counted or ended. */
@@ -259,7 +260,7 @@ async function findGroups(redis: RedisClient, { queue }: ShardKeys): Promise<Rea
 async function dropAll(deps: DropDeps, filter: DropFilter, mode: 'count' | 'purge'): Promise<DropReport> {
   const { redis, retention, now } = deps;
   const drop = defineScript(redis, DROP_LUA);
-  const sum = { deliveries: 0, pending: 0 };
+  const sum = { deliveries: 0, pending: 0, left: 0 };
   await walkTransitions(deps, async (keys, id) => {
     const [ws, ev, task, at, eps] = await redis.hmget(keys.transition(id), 'ws', 'ev', 'task', 'at', 'eps');
     const isMeant =
