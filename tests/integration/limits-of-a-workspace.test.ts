@@ -1,5 +1,5 @@
 import { RECEIVER_LIMIT } from '@herald/core';
-import { API_KEY_LIMIT, createApiKeyStore } from '@herald/store/access/api-key-store';
+import { API_KEY_LIMIT, createApiKeyStore, type NewApiKey } from '@herald/store/access/api-key-store';
 import { BINDING_LIMIT, createBindingStore } from '@herald/store/access/binding-store';
 import { createPortalLinkStore, PORTAL_LINK_LIMIT } from '@herald/store/access/portal-link-store';
 import { GLOBAL_KEYS } from '@herald/store/keys/keys';
@@ -99,21 +99,34 @@ test('the keys that have expired leave their places to as many, also when more c
   expect(await apiKeys.listOf(workspaceId)).toHaveLength(API_KEY_LIMIT);
 });
 
-test('nothing stays of a key that has expired, and one that is being made keeps its id', async () => {
+/** Who keys are for. */
+const KEYS_FOR: readonly [string, () => Pick<NewApiKey, 'workspaceId' | 'scopes'>][] = [
+  ['a workspace', () => keyOf(newWorkspaceId())],
+  ['an executor', () => ({ scopes: ['execute'] })],
+  ['a platform', () => ({ scopes: ['platform'] })],
+];
+
+test.each(KEYS_FOR)('nothing stays of a key for %s that has expired when another is made', async (_for, ask) => {
   const [{ apiKeys }] = processes();
-  const workspaceId = newWorkspaceId();
+  const asked = ask();
+  const entries = async () => (await stores.redis.zrange(GLOBAL_KEYS.apiKeysOfWorkspaces, 0, '-1')).join();
   const [expired, valid] = await Promise.all([
-    apiKeys.create({ ...keyOf(workspaceId), expiresAt: now() + HOUR_MS }),
-    apiKeys.create(keyOf(workspaceId)),
+    apiKeys.create({ ...asked, expiresAt: now() + HOUR_MS }),
+    apiKeys.create(asked),
   ]);
   clock.ahead = HOUR_MS + 1;
-  const making = await apiKeys.create(keyOf(workspaceId));
+  const making = await apiKeys.create(asked);
   const lookUp = (await stores.redis.hget(GLOBAL_KEYS.apiKeyIndex, making.record.id)) ?? '';
   await stores.redis.del(GLOBAL_KEYS.apiKey(lookUp));
-  await apiKeys.dropEnded(workspaceId);
+  await apiKeys.create(asked);
   const ids = [expired, valid, making].map(({ record }) => record.id);
   const isThere = (await stores.redis.hmget(GLOBAL_KEYS.apiKeyIndex, ...ids)).map((each) => each !== null);
   expect(isThere).toEqual([false, true, true]);
+  const listed = await entries();
+  expect(ids.map((id) => listed.includes(id))).toEqual([false, true, true]);
+  // Nor of one that is revoked.
+  await apiKeys.revoke(valid.record.id);
+  expect(await entries()).not.toContain(valid.record.id);
 });
 
 test('a key whose making stood still for minutes can be revoked', async () => {

@@ -46,16 +46,18 @@ const KEYS_READ_TOGETHER = 100;
 /** After this long, an entry without a record is one whose process died before it wrote the record, in ms. */
 const MAKING_MS = 60_000;
 
+/** The owner, in the index of workspaces, of the keys of executors and platforms. */
+const NO_WORKSPACE = '';
 /** The entry of a key in the index of workspaces. No workspace has a blank in its id. */
 const entryOf = (workspaceId: WorkspaceId, { id, createdAt }: Pick<ApiKey, 'id' | 'createdAt'>) =>
   `${workspaceId} ${createdAt} ${id}`;
-/** All of a workspace, as a range by name. */
+/** All of a workspace, or of none, as a range by name. */
 const entriesOf = (workspaceId: WorkspaceId) => [`[${workspaceId} `, `(${workspaceId}!`] as const;
 
 const ENTER_KEY_LUA = /* lua */ `
 -- Enter a new API key into the index of workspaces, unless its workspace has as many as it may. A second run changes
 -- nothing.
--- KEYS[1] API keys of workspaces (zset: see entryOf)
+-- KEYS[1] API keys by workspace (zset: see entryOf)
 -- ARGV[1] limit, 'inf' for none   ARGV[2], ARGV[3] range of the entries of the workspace   ARGV[4] the new entry
 -- Returns 'entered' | 'full'.
 if redis.call('ZSCORE', KEYS[1], ARGV[4]) then return 'entered' end
@@ -94,7 +96,7 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
     const record = lookUp === null ? undefined : readApiKey(await redis.hgetall(GLOBAL_KEYS.apiKey(lookUp)));
     return record && (record.expiresAt ?? Infinity) > now() ? record : undefined;
   };
-  /** The entries of a workspace in the index, oldest first, each with the record of its key while that is valid. */
+  /** The entries of a workspace, or of NO_WORKSPACE, in the index, oldest first, each with the record of its key while that is valid. */
   const readStates = async (workspaceId: WorkspaceId) => {
     const entries = await redis.zrange(GLOBAL_KEYS.apiKeysOfWorkspaces, ...entriesOf(workspaceId), 'BYLEX');
     return await mapInChunks(entries, KEYS_READ_TOGETHER, async (entry) => {
@@ -102,7 +104,7 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
       return { entry, id, createdAt: Number(createdAt), record: await findById(id) };
     });
   };
-  /** Forgets the ids and the places of keys of a workspace that have ended. */
+  /** Forgets the ids and the places of keys of a workspace, or of NO_WORKSPACE, that have ended. */
   const dropEnded = async (workspaceId: WorkspaceId): Promise<void> => {
     const states = await readStates(workspaceId);
     const gone = states.filter(({ record, createdAt }) => !record && createdAt <= now() - MAKING_MS);
@@ -143,7 +145,9 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
      */
     async create(request: NewApiKey) {
       const record = newRecord(request);
-      if (record.workspaceId !== undefined) await enterRecord(record.workspaceId, record, 'inf');
+      const owner = record.workspaceId ?? NO_WORKSPACE;
+      await dropEnded(owner);
+      await enterRecord(owner, record, 'inf');
       return await write(record);
     },
     /** The same, unless its workspace has `API_KEY_LIMIT` keys already: `full`. */
@@ -193,9 +197,8 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
       const told = workspaceId == null ? {} : await tellRevoked(redis, workspaceId);
       // Before the index forgets the key: a failover could bring it back, and nobody could revoke it.
       await demandReplicated(awaitReplication, { key, isGone: true });
-      if (workspaceId != null) {
-        await redis.zrem(GLOBAL_KEYS.apiKeysOfWorkspaces, entryOf(workspaceId, { id, createdAt: Number(createdAt) }));
-      }
+      const entry = entryOf(workspaceId ?? NO_WORKSPACE, { id, createdAt: Number(createdAt) });
+      await redis.zrem(GLOBAL_KEYS.apiKeysOfWorkspaces, entry);
       return (await redis.hdel(GLOBAL_KEYS.apiKeyIndex, id)) > 0 ? told : undefined;
     },
     /** Notes that a key was used (epoch ms); does nothing when it is gone. */
@@ -207,12 +210,16 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
 }
 export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;
 
-/** Enters the keys that a former version made into the index of workspaces. A second run changes nothing. */
+/**
+ * Enters the keys that a former version made into the index of workspaces, and forgets the ids of those that have
+ * expired. A second run changes nothing.
+ */
 export async function enterKeysOfWorkspaces(redis: RedisClient): Promise<void> {
-  for (const lookUp of Object.values(await redis.hgetall(GLOBAL_KEYS.apiKeyIndex))) {
+  for (const [id, lookUp] of Object.entries(await redis.hgetall(GLOBAL_KEYS.apiKeyIndex))) {
     const record = readApiKey(await redis.hgetall(GLOBAL_KEYS.apiKey(lookUp)));
-    if (record?.workspaceId === undefined) continue;
-    await redis.zadd(GLOBAL_KEYS.apiKeysOfWorkspaces, 0, entryOf(record.workspaceId, record));
+    if (record)
+      await redis.zadd(GLOBAL_KEYS.apiKeysOfWorkspaces, 0, entryOf(record.workspaceId ?? NO_WORKSPACE, record));
+    else await redis.hdel(GLOBAL_KEYS.apiKeyIndex, id);
   }
 }
 

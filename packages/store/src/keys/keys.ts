@@ -150,7 +150,7 @@ export const GLOBAL_KEYS = {
   portalLink: (lookUp: string) => `herald:portal:${lookUp}`,
   /** hash: API key id → the look-up of its record */
   apiKeyIndex: 'herald:keys',
-  /** zset: `<workspace> <time of creation, ms> <id>` of each API key of a workspace, all with score 0 */
+  /** zset: `<workspace, or nothing> <time of creation, ms> <id>` of each API key, all with score 0 */
   apiKeysOfWorkspaces: 'herald:keys:of',
   /** string: the controller workspace of a Task */
   taskWorkspace: (id: TaskId) => `herald:task:${id}`,

@@ -89,14 +89,17 @@ test('whatever waited, was in work, delayed, in order, held back or behind a rat
   await expectTakenOver();
 });
 
-test('keys of a former version are found by their workspaces', async () => {
+test('keys of a former version are found by their workspaces, and of those that have expired nothing stays', async () => {
   const keys = createApiKeyStore({ redis: data.redis, now: Date.now });
   const { record } = await keys.create({ workspaceId: 'ws_old', scopes: ['tasks'] });
-  await keys.create({ scopes: ['execute'] });
+  const executor = await keys.create({ scopes: ['execute'] });
   await data.redis.del(GLOBAL_KEYS.apiKeysOfWorkspaces);
+  await data.redis.hset(GLOBAL_KEYS.apiKeyIndex, 'key_0000000000000000', 'expired');
   await open();
   expect(await keys.listOf('ws_old')).toEqual([record]);
-  expect(await data.redis.zcard(GLOBAL_KEYS.apiKeysOfWorkspaces)).toBe(1);
+  expect(await data.redis.zcard(GLOBAL_KEYS.apiKeysOfWorkspaces)).toBe(2);
+  const known = await data.redis.hkeys(GLOBAL_KEYS.apiKeyIndex);
+  expect(known.toSorted()).toEqual([record.id, executor.record.id].toSorted());
 });
 
 test('what an operator has paused stays paused', async () => {
