@@ -168,7 +168,7 @@ test('what failed is found by an index, which days that are older than it get on
         },
       }),
   };
-  const reader = createHistoryReader({ pool: watched, limitMs: 5_000, onUnavailable: () => undefined });
+  const reader = createHistoryReader({ pool: watched, limitMs: patient(5_000), onUnavailable: () => undefined });
   /** Whether it looked at nothing else. Everything is found in any case. */
   const findsByIndex = async () => {
     statements.length = 0;
