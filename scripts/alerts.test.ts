@@ -39,6 +39,24 @@ test('findings have the names that other surfaces give them, and each is told by
   }
 });
 
+/** What one customer can do alone, with receivers that answer badly or late, or with requests past his limit. */
+const OF_ONE_CUSTOMER = [
+  'HeraldRequestsLimited',
+  'HeraldReceiverAge',
+  'HeraldFailureRatio',
+  'HeraldDeliveriesFailed',
+  'HeraldArrivesLate',
+  'HeraldReceiversDisabled',
+  'HeraldBreakersOpen',
+];
+
+test('no customer wakes an operator alone', () => {
+  const { groups } = read('alerts.yml') as { groups: { rules: { alert: string; labels: { severity: string } }[] }[] };
+  const rules = groups.flatMap((group) => group.rules).filter(({ alert }) => OF_ONE_CUSTOMER.includes(alert));
+  expect(rules.map(({ alert }) => alert)).toEqual(OF_ONE_CUSTOMER);
+  expect(new Set(rules.map(({ labels }) => labels.severity))).toEqual(new Set(['warn']));
+});
+
 const promtool = findExecutable('promtool');
 const describeWithPromtool = promtool === undefined ? describe.skip : describe;
 
