@@ -104,9 +104,9 @@ describe('an answer', () => {
       { error: 'malformed_answer' },
     ],
     [
-      'of early hints without end is a timeout',
+      'of early hints without end is malformed',
       pour('', `HTTP/1.1 103 Early Hints\r\nlink: <${CANARY}>\r\n\r\n`),
-      { error: 'timeout_response' },
+      { error: 'malformed_answer' },
     ],
     [
       'with two lengths is malformed',
