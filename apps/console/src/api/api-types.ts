@@ -2549,7 +2549,7 @@ export interface components {
          *     - `tls_reset`: The connection was closed during the TLS handshake.
          *     - `tls_not_tls`: The server doesn't speak TLS at this port.
          *     - `tls_failed`: The TLS handshake failed in another way.
-         *     - `malformed_answer`: The answer is not HTTP/1.1, has more than 64 KiB of headers or 32 answers of 1xx before it, or a status that is not from 100 to 599.
+         *     - `malformed_answer`: The answer is not HTTP/1.1, has more than 64 KiB of headers or 32 answers of 1xx before it, or a status that is not from 100 to 599; or the server sends something else without end.
          *     - `timeout_lookup`: The host name wasn't resolved in time: the name servers of the domain gave no answer.
          *     - `timeout_connect`: The deadline passed before the server accepted the connection.
          *     - `timeout_tls`: The deadline passed during the TLS handshake.

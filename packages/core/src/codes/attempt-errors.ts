@@ -90,7 +90,7 @@ const CURRENT_ERRORS = {
   },
   malformed_answer: {
     meaning:
-      'The answer is not HTTP/1.1, has more than 64 KiB of headers or 32 answers of 1xx before it, or a status that is not from 100 to 599.',
+      'The answer is not HTTP/1.1, has more than 64 KiB of headers or 32 answers of 1xx before it, or a status that is not from 100 to 599; or the server sends something else without end.',
     action: 'Look at what the server, or a proxy in front of it, sends.',
   },
   timeout_lookup: {
