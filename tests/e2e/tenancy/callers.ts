@@ -1,5 +1,5 @@
 import { createApiKeyStore, type NewApiKey, type Scope } from '@herald/store/access/api-key-store';
-import { waitFor } from '@herald/test-kit';
+import { patient, waitFor } from '@herald/test-kit';
 import { newApiKey } from '../../../packages/store/src/access/api-key-store.ts';
 import { bodyOf, type RequestOptions } from '../../support/http-request.ts';
 import { basic, OPERATOR_ENV } from '../../support/operator-client.ts';
@@ -129,7 +129,7 @@ async function createDead(
   const made = await herald.request('POST', '/api/public/portal-links', { key: workspace.key, body: {} });
   const ended = bodyOf(made, 201) as { id: string; token: string };
   bodyOf(await herald.request('DELETE', `/api/public/portal-links/${ended.id}`, { key: workspace.key }), 200);
-  const expired = await keys.create({ ...of, expiresAt: Date.now() + 1_000 });
+  const expired = await keys.create({ ...of, expiresAt: Date.now() + patient(1_000) });
   // It ends with its key.
   const linkOfExpired = await linkOf(expired.key, false);
   const ask = async (options: RequestOptions) => (await herald.request('GET', '/api/public/webhooks', options)).status;
