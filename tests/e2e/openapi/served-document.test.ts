@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { patient } from '@herald/test-kit';
 import type { Browser } from 'puppeteer-core';
 import { document } from '../../support/openapi-document.ts';
 import { ERROR_CODES } from '../../../apps/api/src/documents/pages.ts';
@@ -124,6 +125,7 @@ describeWithBrowser('in a browser', () => {
     const workspace = await herald.createWorkspace();
     const origin = herald.apis[0]?.origin ?? '';
     const page = await browser.newPage();
+    page.setDefaultTimeout(patient(30_000));
     const errors: string[] = [];
     page.on('console', (message) => {
       if (message.type() === 'error') errors.push(message.text());

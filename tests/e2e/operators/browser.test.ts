@@ -1,4 +1,4 @@
-import { waitFor } from '@herald/test-kit';
+import { patient, waitFor } from '@herald/test-kit';
 import type { Browser, Page } from 'puppeteer-core';
 import { BOARD, createOperatorClient, OPERATOR_ENV } from '../../support/operator-client.ts';
 import { describeWithBrowser } from '../../support/describe-with-browser.ts';
@@ -26,7 +26,7 @@ describeWithBrowser('in a browser', () => {
   async function openWindow() {
     const context = await browser.createBrowserContext();
     const page = await context.newPage();
-    page.setDefaultTimeout(DEADLINE_MS);
+    page.setDefaultTimeout(patient(DEADLINE_MS));
     const errors: string[] = [];
     const requested = new Set<string>();
     page.on('console', (message) => {
