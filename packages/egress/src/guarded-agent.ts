@@ -55,7 +55,7 @@ type Connection = {
   readonly address: string | undefined;
   readonly endsAt: number;
   requests: number;
-  /** What had come under TLS when its request, or its rest, began. */
+  /** What had come under TLS when its last request ended. */
   bytesBefore: number;
   /** It takes no further request. */
   isRetired: boolean;
@@ -239,7 +239,6 @@ export class GuardedAgent extends Agent {
 
   override reuseSocket(socket: Duplex, request: ClientRequest): void {
     this.#idle.delete(socket);
-    this.#countAnew(socket);
     super.reuseSocket(socket, request);
   }
 
@@ -277,11 +276,6 @@ export class GuardedAgent extends Agent {
     return connection;
   }
 
-  #countAnew(socket: Duplex): void {
-    const connection = this.#connections.get(socket);
-    if (connection) connection.bytesBefore = connection.carrier.bytesRead;
-  }
-
   #livesOn(socket: Duplex): boolean {
     const connection = this.#connections.get(socket);
     if (!connection) return true;
@@ -298,7 +292,8 @@ export class GuardedAgent extends Agent {
       oldest.destroy();
     }
     this.#idle.add(socket);
-    this.#countAnew(socket);
+    const connection = this.#connections.get(socket);
+    if (connection) connection.bytesBefore = connection.carrier.bytesRead;
   }
 
   /** Node has made a pool for the socket that won't come, and would keep it for ever: one for each address refused. */
@@ -324,8 +319,8 @@ function leave({ reader, socket }: Connection): void {
 }
 
 /**
- * Most that comes under TLS for a handshake and an answer, or while nothing is asked. What comes in records without
- * content (tickets, padding) is seen nowhere else, and takes the event loop as well.
+ * Most that comes under TLS for a handshake and an answer, or for a rest and the next answer. What comes in records
+ * without content (tickets, padding) is seen nowhere else, and takes the event loop as well.
  */
 const FLOOD_BYTES = 1_048_576;
 const LOOK_FOR_FLOODS_MS = 1_000;
