@@ -96,7 +96,7 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
     const record = lookUp === null ? undefined : readApiKey(await redis.hgetall(GLOBAL_KEYS.apiKey(lookUp)));
     return record && (record.expiresAt ?? Infinity) > now() ? record : undefined;
   };
-  /** The entries of a workspace, or of NO_WORKSPACE, in the index, oldest first, each with the record of its key while that is valid. */
+  /** The entries of a workspace, or of none, oldest first, each with the record of its key while that is valid. */
   const readStates = async (workspaceId: WorkspaceId) => {
     const entries = await redis.zrange(GLOBAL_KEYS.apiKeysOfWorkspaces, ...entriesOf(workspaceId), 'BYLEX');
     return await mapInChunks(entries, KEYS_READ_TOGETHER, async (entry) => {
@@ -118,8 +118,11 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
     id: `key_${randomBytes(8).toString('hex')}`,
     createdAt: now(),
   });
-  const enterRecord = async (workspaceId: WorkspaceId, record: ApiKey, limit: number | 'inf') => {
-    const args = [limit, ...entriesOf(workspaceId), entryOf(workspaceId, record)];
+  /** Those that have ended give up their places first. */
+  const enterRecord = async (record: ApiKey, limit: number | 'inf') => {
+    const owner = record.workspaceId ?? NO_WORKSPACE;
+    await dropEnded(owner);
+    const args = [limit, ...entriesOf(owner), entryOf(owner, record)];
     return EnterReply.parse(await enter([GLOBAL_KEYS.apiKeysOfWorkspaces], args));
   };
   /** The indexes come first: a crash in between leaves an id that leads nowhere, never a key that nobody can revoke. */
@@ -145,16 +148,13 @@ export function createApiKeyStore(deps: ReplicatedStoreDeps & { readonly now: ()
      */
     async create(request: NewApiKey) {
       const record = newRecord(request);
-      const owner = record.workspaceId ?? NO_WORKSPACE;
-      await dropEnded(owner);
-      await enterRecord(owner, record, 'inf');
+      await enterRecord(record, 'inf');
       return await write(record);
     },
     /** The same, unless its workspace has `API_KEY_LIMIT` keys already: `full`. */
     async createLimited(request: NewApiKey & { readonly workspaceId: WorkspaceId }) {
       const record = newRecord(request);
-      await dropEnded(request.workspaceId);
-      if ((await enterRecord(request.workspaceId, record, API_KEY_LIMIT)) === 'full') return 'full';
+      if ((await enterRecord(record, API_KEY_LIMIT)) === 'full') return 'full';
       return await write(record);
     },
     /** The record of a key that is valid now. A text without the form of a key costs no look-up. */
@@ -217,9 +217,11 @@ export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;
 export async function enterKeysOfWorkspaces(redis: RedisClient): Promise<void> {
   for (const [id, lookUp] of Object.entries(await redis.hgetall(GLOBAL_KEYS.apiKeyIndex))) {
     const record = readApiKey(await redis.hgetall(GLOBAL_KEYS.apiKey(lookUp)));
-    if (record)
+    if (record) {
       await redis.zadd(GLOBAL_KEYS.apiKeysOfWorkspaces, 0, entryOf(record.workspaceId ?? NO_WORKSPACE, record));
-    else await redis.hdel(GLOBAL_KEYS.apiKeyIndex, id);
+    } else {
+      await redis.hdel(GLOBAL_KEYS.apiKeyIndex, id);
+    }
   }
 }
 

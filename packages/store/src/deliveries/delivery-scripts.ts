@@ -214,15 +214,14 @@ local function goOn()
   local workspace = redis.call('HGET', prefix .. 'e:' .. known[4], 'ws') or nil
   enqueue({ { groupOf(known[4]), ARGV[2], URGENT + now, workspace } }, now)
 end
-if status ~= 'pending' and owes then
-  -- One that its caller doesn't hold is in its place.
-  if wasHeld then goOn() end
-  writeAccounts()
-  return { 'settled' }
-end
 if status ~= 'pending' then
-  retain(ARGV[2], ARGV[4], ARGV[5], true)
-  if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then retainTransition(key, ARGV[4], ARGV[5], true) end
+  if not owes then
+    retain(ARGV[2], ARGV[4], ARGV[5], true)
+    if (tonumber(redis.call('HGET', key, 'open')) or 0) <= 0 then retainTransition(key, ARGV[4], ARGV[5], true) end
+  elseif wasHeld then
+    goOn()
+  end
+  -- One that is owed, and that its caller doesn't hold, is in its place.
   writeAccounts()
   return { 'settled' }
 end

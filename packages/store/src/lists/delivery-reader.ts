@@ -52,7 +52,7 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
   };
   const show = async (delivery: Delivery, lastAttempt: AttemptRecord | undefined): Promise<ListedDelivery> => {
     const waitingFor = await findWaitingFor(redis, keyspace.of(delivery.workspaceId), delivery);
-    return { ...delivery, ...(lastAttempt && { lastAttempt }), ...(waitingFor !== undefined && { waitingFor }) };
+    return { ...withLastAttempt(delivery, lastAttempt), ...(waitingFor !== undefined && { waitingFor }) };
   };
   /** What history has of a delivery that left Redis between the reads of its record and of a list without attempts. */
   const findMoved = async ({ workspaceId, id, status }: Delivery) => {
@@ -66,7 +66,10 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
     const list = keyspace.of(delivery.workspaceId).attempts(delivery.id);
     // The list is asked for first: a record that is there after it was there before it.
     const [last, moved] = await Promise.all([redis.lindex(list, -1), findMoved(delivery)]);
-    if (last === null && moved) return { past: toListedPast(moved), lastAttempt: lastOf(toListedPast(moved)) };
+    if (last === null && moved) {
+      const listed = toListedPast(moved);
+      return { past: listed, lastAttempt: lastOf(listed) };
+    }
     return { lastAttempt: last === null ? first : readAttempt(last) };
   };
   const toListed = async (entry: ShownEntry): Promise<ListedDelivery> => {
@@ -122,7 +125,7 @@ export function createDeliveryReader({ redis, keyspace, history }: DeliveryReade
   };
 }
 
-/** A delivery of history as lists show it. */
+/** A delivery as lists show it. */
 function withLastAttempt(delivery: Delivery, lastAttempt: AttemptRecord | undefined): ListedDelivery {
   return { ...delivery, ...(lastAttempt && { lastAttempt }) };
 }
