@@ -119,7 +119,7 @@ export function LatencyChart({ title, buckets, highName, longest }: LatencyChart
 }
 
 /** Room for the numbers of the axes. */
-const LEFT = 56;
+const LEFT = 76;
 const RIGHT = 4;
 const TOP = 8;
 const BOTTOM = 20;
