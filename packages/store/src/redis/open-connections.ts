@@ -1,5 +1,5 @@
 import { oneAtATime } from '@herald/runtime/async';
-import { everyBeat } from '@herald/runtime/beat';
+import { BEAT_MS, everyBeat } from '@herald/runtime/beat';
 import type { Logger } from '@herald/runtime/log';
 import { createCounter, type MetricsRegistry } from '@herald/runtime/metrics';
 import { Cluster } from 'ioredis';
@@ -82,7 +82,10 @@ export type Connections = ReturnType<typeof openConnections>;
 
 /** How often a server is asked for an answer, in ms. Every 250 ms took 0.4 % of a processor of each process at rest. */
 const ASKED_EVERY_MS = 500;
-/** A server whose answer takes longer is silent, in ms. */
+/**
+ * A server that owes an answer at the beat nearest to so long after the question is silent, in ms. Readiness, which waits
+ * for 1.75 s, must not know it sooner: who has been told so is refused at once.
+ */
 const SILENT_AFTER_MS = 1_000;
 /** After this silence a cluster's connection of subscriptions is made again, in ms. All others do that themselves. */
 const SUBSCRIBER_LIMIT_MS = 6_000;
@@ -127,7 +130,7 @@ export function startHeartbeat(redis: RedisClient, holds: 'commands' | 'subscrip
     }
     if (party.isAsked) party.owesSince ??= performance.now();
     const owesMs = party.owesSince === undefined ? 0 : performance.now() - party.owesSince;
-    party.isSilent = owesMs >= SILENT_AFTER_MS;
+    party.isSilent = owesMs >= SILENT_AFTER_MS - BEAT_MS / 2;
     if (!isClusterSubscriber || owesMs < SUBSCRIBER_LIMIT_MS) return;
     party.owesSince = undefined;
     member.disconnect(true);
