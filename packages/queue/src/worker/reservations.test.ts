@@ -104,37 +104,74 @@ test('a reserve asks for no more than there is room for, in each ring', async ()
   ]);
 });
 
-/** Jobs that have waited for a second, so many that they are most of the load. */
+/** Jobs that have waited for a second, so many that they are most of the load of their ring. */
 const STALE: Answer = { ids: Array.from({ length: 40 }, (_, index) => `s${index}`), dueAt: 0 };
+const STALE_SUSPECTS: Answer = { ...STALE, ring: SUSPECT };
+const FRESH: Answer = { ids: ['fresh'], dueAt: 1_000 };
 
-test('while jobs that waited for long are most of the load, and others come due, a reserve takes few', async () => {
-  const { takeAll, requests } = setUpWith(100, STALE, { ids: ['fresh'], dueAt: 1_000 }, {});
-  for (let turn = 0; turn < 3; turn++) await takeAll();
-  expect(requests.map(({ rooms }) => rooms)).toEqual([
-    [25, 25, 3, 5],
-    [25, 25, 3, 5],
-    [25, 6, 1, 5],
-  ]);
+test.each<[string, Answer, readonly number[]]>([
+  ['quick', STALE, [25, 8, 3, 5]],
+  ['suspect', STALE_SUSPECTS, [25, 25, 1, 5]],
+])(
+  'while jobs that waited for long are most of the %s ones, a reserve takes few beside others',
+  async (_, stale, rooms) => {
+    const { takeAll, requests } = setUpWith(100, stale, FRESH, {});
+    for (let turn = 0; turn < 3; turn++) await takeAll();
+    expect(requests.map((request) => request.rooms)).toEqual([[25, 25, 3, 5], [25, 25, 3, 5], rooms]);
+  },
+);
+
+const busyFor = (ms: number): void => {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+};
+
+test.each<[string, Answer, Ring, number]>([
+  ['quick', STALE, QUICK, 4],
+  ['suspect', STALE_SUSPECTS, SUSPECT, 8],
+])('meanwhile their ring rests while this process was busy: %s', async (_, stale, ring, longestMs) => {
+  const left = RINGS.map((each) => each === ring);
+  const one: Answer = { ...stale, ids: ['s'], left };
+  const { reservations, takeAll, requests, waits } = setUpWith(200, stale, FRESH, one, { left });
+  for (let turn = 0; turn < 2; turn++) await takeAll();
+  busyFor(10);
+  await takeAll();
+  const from = performance.now();
+  // No mark ends a rest. The other rings are looked at meanwhile.
+  const looks: number[] = [];
+  while (looks.at(-1) !== 1) {
+    expect(await reservations.wait(10)).toBe(true);
+    await reservations.next();
+    const rooms = requests.at(-1)?.rooms ?? [];
+    looks.push(Math.min(1, rooms[ring] ?? 0));
+    expect(rooms.every((room, index) => room > 0 || index === ring)).toBe(true);
+  }
+  // Timers count whole milliseconds.
+  expect(performance.now() - from).toBeGreaterThan(longestMs - 2);
+  expect(waits).toEqual([]);
 });
 
-test('meanwhile a reserve follows a rest, unless the last one brought some that came due', async () => {
-  const fresh: Answer = { ids: ['fresh'], dueAt: 1_000 };
-  const { reservations, takeAll, requests } = setUpWith(200, STALE, fresh, { ids: ['s'], dueAt: 0 }, {});
-  const reservesAtOnce = async (): Promise<boolean> => {
-    const before = requests.length;
-    const busyUntil = performance.now() + 10;
-    while (performance.now() < busyUntil);
-    const next = reservations.next();
-    const isAtOnce = requests.length > before;
-    await next;
-    expect(requests).toHaveLength(before + 1);
-    await takeAll();
-    return isAtOnce;
-  };
-  expect(await reservesAtOnce()).toBe(true);
-  expect(await reservesAtOnce()).toBe(true);
-  expect(await reservesAtOnce()).toBe(true);
-  expect(await reservesAtOnce()).toBe(false);
+test('a ring that rests is waited for as soon as its rest is over, though nothing was left there', async () => {
+  const { takeAll, reservations, waits } = setUpWith(200, STALE, FRESH, { ids: ['s'], dueAt: 0 }, {});
+  for (let turn = 0; turn < 2; turn++) await takeAll();
+  busyFor(10);
+  await takeAll();
+  for (let looks = 0; looks < 5 && waits.length === 0; looks++) {
+    const ended: boolean[] = [];
+    void reservations.wait(10).then((mayBe) => ended.push(mayBe));
+    while (ended.length + waits.length === 0) await setImmediate();
+    if (ended.length > 0) await reservations.next();
+  }
+  expect(waits[0]?.rings).toEqual(RINGS);
+});
+
+test('the quick ring has no rest after a reserve that brought some that came due', async () => {
+  const both: Answer = { ids: ['fresh'], dueAt: 1_000, left: RINGS.map((ring) => ring === QUICK) };
+  const { takeAll, requests } = setUpWith(200, STALE, both, {});
+  await takeAll();
+  busyFor(10);
+  for (let turn = 0; turn < 2; turn++) await takeAll();
+  expect(requests.at(-1)?.rooms).toEqual([25, 8, 3, 5]);
 });
 
 test.each<[string, readonly Answer[], number]>([

@@ -35,18 +35,25 @@ export type ReservationsDeps = {
  * slowest hundredth with 25 slow jobs at a time, and for 18 with five.
  */
 const MOST_RESERVED: PerRing = [25, 25, 3, 5];
-/** The same while jobs that have waited for long are most of the load, beside others that come due. */
-const MOST_BESIDE_FRESH: PerRing = [25, 6, 1, 5];
+/**
+ * What a reserve brings of a ring while jobs that have waited for long are a load in it, beside others that come due. Then
+ * the ring rests: for `restShare` of the time that the event loop was busy since its last jobs, and `longestRestMs` at
+ * most.
+ */
+const BESIDE_FRESH: ReadonlyMap<Ring, { most: number; restShare: number; longestRestMs: number }> = new Map([
+  [QUICK, { most: 8, restShare: 1.5, longestRestMs: 4 }],
+  [SUSPECT, { most: 1, restShare: 1.5, longestRestMs: 8 }],
+]);
+/** How often the other rings are looked at while one rests, in ms. */
+const LOOK_BESIDE_REST_MS = 4;
 /** How long a job has been due that waits for want of time, at least, and one that has just come due, at most, in ms. */
 const STALE_FROM_MS = 1_000;
 const FRESH_UNTIL_MS = 250;
 /** How long it is remembered that one has just come due, in ms. */
 const FRESH_REMEMBERED_MS = 1_000;
-/** The weight of a job in the share of those that have waited for long, and the share from which they are a load. */
+/** The weight of a job in its ring's share of those that have waited for long, and the share from which they are a load. */
 const JOB_WEIGHT = 0.02;
 const LOAD_FROM = 0.5;
-/** The longest rest between two reserves meanwhile, in ms: a job that comes due during it waits for its end. */
-const LONGEST_REST_MS = 6;
 /** How long to wait for a slot that becomes free without a job's end, at least and at most, in seconds. */
 const LEAST_SECONDS = 0.005;
 const LOOK_AGAIN_SECONDS = 0.1;
@@ -93,13 +100,10 @@ export function createReservations(deps: ReservationsDeps) {
 
   const reserveOnce = async (): Promise<void> => {
     if (unanswered) await sleep(REFUSED_SECONDS);
-    const restMs = pace.restMs(now());
-    if (restMs > 0) await sleep(restMs / 1_000);
     if (isStopped()) return;
     const at = now();
     const { rings: room, withoutRoom, isCautious } = slots.room();
-    const most = pace.isMixed(at) ? MOST_BESIDE_FRESH : MOST_RESERVED;
-    const rooms = RINGS.map((ring) => Math.min(room[ring], most[ring]));
+    const rooms = RINGS.map((ring) => Math.min(room[ring], pace.most(ring, at)));
     if (!unanswered || unanswered.leaseEndsAt - at < LEFT_AT_REPEAT * leaseMs)
       unanswered = { nonce: `${processId}${(reserves++).toString(36)}`, leaseEndsAt: at + leaseMs };
     const { nonce, leaseEndsAt } = unanswered;
@@ -161,7 +165,7 @@ export function createReservations(deps: ReservationsDeps) {
   /** Rings that are served now and have room for every group, and whether another has some that is kept for few. */
   const findRoom = (): { readonly rings: readonly Ring[]; readonly hasKept: boolean } => {
     const { rings: rooms, withoutRoom } = slots.room();
-    const roomy = RINGS.filter((ring) => rooms[ring] > 0 && (ring === EXPRESS || !isPaused));
+    const roomy = RINGS.filter((ring) => rooms[ring] > 0 && pace.restMs(ring) === 0 && (ring === EXPRESS || !isPaused));
     // Groups of tenants without room leave the quick ring. The others keep them: who gets room is looked for now and then.
     const isKept = (ring: Ring): boolean => ring !== QUICK && (withoutRoom[ring]?.length ?? 0) > 0;
     return { rings: roomy.filter((ring) => !isKept(ring)), hasKept: roomy.some(isKept) };
@@ -218,6 +222,12 @@ export function createReservations(deps: ReservationsDeps) {
         await setImmediate();
         return true;
       }
+      // No mark would tell of the end of a rest, and Redis looks at the time of a wait too seldom.
+      const resting = RINGS.map(pace.restMs).filter((ms) => ms > 0);
+      if (resting.length > 0) {
+        await sleep(Math.min(LOOK_BESIDE_REST_MS, ...resting) / 1_000);
+        return true;
+      }
       const found = findRoom();
       const { rings } = found;
       const limit = Math.min(seconds, longestWait(found));
@@ -247,34 +257,43 @@ export function createReservations(deps: ReservationsDeps) {
 }
 
 /**
- * Whether jobs that have waited for long are most of the load, beside others that come due. Then they go in small steps
- * with rests between: a process and a Redis without a pause would keep the others waiting, however fair the turns are.
- * Alone, they go as fast as they can.
+ * Where jobs that have waited for long are a load of a ring, beside others that come due, they go in small steps with
+ * rests between: a process and a Redis without a pause would keep the others waiting, however fair the turns are. Alone,
+ * they go as fast as they can.
  */
 function createPace() {
-  let [staleShare, freshAt, hasFresh] = [0, -Infinity, false];
-  let before = performance.eventLoopUtilization();
-  const isMixed = (at: number): boolean => staleShare >= LOAD_FROM && at - freshAt <= FRESH_REMEMBERED_MS;
+  const staleShares: [number, number, number, number] = [0, 0, 0, 0];
+  /** As `performance.now()`. */
+  const restUntil: [number, number, number, number] = [0, 0, 0, 0];
+  /** What the event loop has done until the ring's last jobs came. */
+  const before = new Map<Ring, ReturnType<typeof performance.eventLoopUtilization>>();
+  let freshAt = -Infinity;
+  const besideFresh = (ring: Ring, at: number) =>
+    staleShares[ring] >= LOAD_FROM && at - freshAt <= FRESH_REMEMBERED_MS ? BESIDE_FRESH.get(ring) : undefined;
+  const restMs = (ring: Ring): number => Math.max(0, Math.floor(restUntil[ring] - performance.now()));
   return {
-    isMixed,
+    /** How much longer a ring rests, in whole ms, as timers count. */
+    restMs,
+    /** How many jobs of a ring a reserve may bring. */
+    most: (ring: Ring, at: number): number =>
+      restMs(ring) > 0 ? 0 : (besideFresh(ring, at)?.most ?? MOST_RESERVED[ring]),
     /** @param jobs of one reserve */
     note(jobs: readonly Reserved[], at: number): void {
-      hasFresh = false;
-      for (const { dueAt } of jobs) {
+      let hasFresh = false;
+      for (const { dueAt, ring } of jobs) {
         const waitedMs = at - dueAt;
-        staleShare += JOB_WEIGHT * ((waitedMs >= STALE_FROM_MS ? 1 : 0) - staleShare);
+        staleShares[ring] += JOB_WEIGHT * ((waitedMs >= STALE_FROM_MS ? 1 : 0) - staleShares[ring]);
         if (waitedMs <= FRESH_UNTIL_MS) hasFresh = true;
       }
       if (hasFresh) freshAt = at;
-    },
-    /**
-     * How long to rest before the next reserve: as long as the event loop was busy since the last. Those that come due
-     * often come together, so there is no rest while they come.
-     */
-    restMs(at: number): number {
-      const { active } = performance.eventLoopUtilization(before);
-      before = performance.eventLoopUtilization();
-      return isMixed(at) && !hasFresh ? Math.min(LONGEST_REST_MS, active) : 0;
+      for (const ring of new Set(jobs.map((job) => job.ring))) {
+        const { active } = performance.eventLoopUtilization(before.get(ring));
+        before.set(ring, performance.eventLoopUtilization());
+        const found = besideFresh(ring, at);
+        // Those that come due often come together, and most of them are quick.
+        if (!found || (ring === QUICK && hasFresh)) continue;
+        restUntil[ring] = performance.now() + Math.min(found.longestRestMs, found.restShare * active);
+      }
     },
   };
 }
