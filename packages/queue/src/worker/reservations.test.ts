@@ -129,27 +129,30 @@ const busyFor = (ms: number): void => {
 test.each<[string, Answer, Ring, number]>([
   ['quick', STALE, QUICK, 4],
   ['suspect', STALE_SUSPECTS, SUSPECT, 8],
-])('meanwhile their ring rests while this process was busy: %s', async (_, stale, ring, longestMs) => {
-  const left = RINGS.map((each) => each === ring);
-  const one: Answer = { ...stale, ids: ['s'], left };
-  const { reservations, takeAll, requests, waits } = setUpWith(200, stale, FRESH, one, { left });
-  for (let turn = 0; turn < 2; turn++) await takeAll();
-  busyFor(10);
-  await takeAll();
-  const from = performance.now();
-  // No mark ends a rest. The other rings are looked at meanwhile.
-  const looks: number[] = [];
-  while (looks.at(-1) !== 1) {
-    expect(await reservations.wait(10)).toBe(true);
-    await reservations.next();
-    const rooms = requests.at(-1)?.rooms ?? [];
-    looks.push(Math.min(1, rooms[ring] ?? 0));
-    expect(rooms.every((room, index) => room > 0 || index === ring)).toBe(true);
-  }
-  // Timers count whole milliseconds.
-  expect(performance.now() - from).toBeGreaterThan(longestMs - 2);
-  expect(waits).toEqual([]);
-});
+])(
+  'meanwhile their ring rests after what it brought, and the others are looked at: %s',
+  async (_, stale, ring, longestMs) => {
+    const left = RINGS.map((each) => each === ring);
+    const one: Answer = { ...stale, ids: ['s'], left };
+    const { reservations, takeAll, requests, waits } = setUpWith(200, stale, FRESH, one, { left });
+    for (let turn = 0; turn < 2; turn++) await takeAll();
+    busyFor(10);
+    const from = performance.now();
+    await takeAll();
+    // No mark ends a rest. The other rings are looked at meanwhile.
+    const looks: number[] = [];
+    while (looks.at(-1) !== 1) {
+      expect(await reservations.wait(10)).toBe(true);
+      await reservations.next();
+      const rooms = requests.at(-1)?.rooms ?? [];
+      looks.push(Math.min(1, rooms[ring] ?? 0));
+      expect(rooms.every((room, index) => room > 0 || index === ring)).toBe(true);
+    }
+    // Timers count whole milliseconds.
+    expect(performance.now() - from).toBeGreaterThan(longestMs - 2);
+    expect(waits).toEqual([]);
+  },
+);
 
 test('a ring that rests is waited for as soon as its rest is over, though nothing was left there', async () => {
   const { takeAll, reservations, waits } = setUpWith(200, STALE, FRESH, { ids: ['s'], dueAt: 0 }, {});
@@ -163,6 +166,29 @@ test('a ring that rests is waited for as soon as its rest is over, though nothin
     if (ended.length > 0) await reservations.next();
   }
   expect(waits[0]?.rings).toEqual(RINGS);
+});
+
+test('a rest that ends in the midst of a wait is noticed', async () => {
+  const left = RINGS.map((ring) => ring === SUSPECT);
+  const one: Answer = { ...STALE_SUSPECTS, ids: ['s'], left };
+  const { reservations, takeAll, waits } = setUpWith(200, STALE_SUSPECTS, FRESH, one, { left });
+  for (let turn = 0; turn < 2; turn++) await takeAll();
+  busyFor(10);
+  await takeAll();
+  const restsUntil = performance.now() + 8;
+  const clock = jest.spyOn(performance, 'now');
+  try {
+    for (let looksBefore = 0; looksBefore < 20; looksBefore++) {
+      let looks = 0;
+      // The rest has begun a moment before.
+      clock.mockImplementation(() => (looks++ < looksBefore ? restsUntil - 5 : restsUntil));
+      const waiting = reservations.wait(10);
+      expect(waits).toEqual([]);
+      expect(await waiting).toBe(true);
+    }
+  } finally {
+    clock.mockRestore();
+  }
 });
 
 test('the quick ring has no rest after a reserve that brought some that came due', async () => {

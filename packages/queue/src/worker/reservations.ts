@@ -217,13 +217,14 @@ export function createReservations(deps: ReservationsDeps) {
     async wait(seconds: number): Promise<boolean> {
       // A reserve must follow however the wait ends, because the wait may have removed a mark.
       hasHandedOver = false;
+      // Before the look for room: a rest that ends in between is seen by one of the two.
+      const resting = RINGS.map(pace.restMs).filter((ms) => ms > 0);
       if (unanswered || buffer.length > 0 || hasRoomFor(hasLeft)) {
         // The jobs handed over before start first.
         await setImmediate();
         return true;
       }
       // No mark would tell of the end of a rest, and Redis looks at the time of a wait too seldom.
-      const resting = RINGS.map(pace.restMs).filter((ms) => ms > 0);
       if (resting.length > 0) {
         await sleep(Math.min(LOOK_BESIDE_REST_MS, ...resting) / 1_000);
         return true;
@@ -266,7 +267,7 @@ function createPace() {
   /** As `performance.now()`. */
   const restUntil: [number, number, number, number] = [0, 0, 0, 0];
   /** What the event loop has done until the ring's last jobs came. */
-  const before = new Map<Ring, ReturnType<typeof performance.eventLoopUtilization>>();
+  const before = RINGS.map(() => performance.eventLoopUtilization());
   let freshAt = -Infinity;
   const besideFresh = (ring: Ring, at: number) =>
     staleShares[ring] >= LOAD_FROM && at - freshAt <= FRESH_REMEMBERED_MS ? BESIDE_FRESH.get(ring) : undefined;
@@ -287,8 +288,8 @@ function createPace() {
       }
       if (hasFresh) freshAt = at;
       for (const ring of new Set(jobs.map((job) => job.ring))) {
-        const { active } = performance.eventLoopUtilization(before.get(ring));
-        before.set(ring, performance.eventLoopUtilization());
+        const { active } = performance.eventLoopUtilization(before[ring]);
+        before[ring] = performance.eventLoopUtilization();
         const found = besideFresh(ring, at);
         // Those that come due often come together, and most of them are quick.
         if (!found || (ring === QUICK && hasFresh)) continue;

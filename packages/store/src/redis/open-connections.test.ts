@@ -1,4 +1,5 @@
-import { createStuckCheck } from './open-connections.ts';
+import { BEAT_MS } from '@herald/runtime/beat';
+import { createStuckCheck, startHeartbeat } from './open-connections.ts';
 
 /** Checks every five seconds, beginning when one connection has had no answer for 61 s. */
 function start() {
@@ -60,4 +61,22 @@ test('a connection that was answered within the last minute is not looked at', a
   state.lastAnswerAt = 500_000;
   await check(30);
   expect(told).toEqual([]);
+});
+
+test('a server that owes an answer is silent at the beat nearest to a second after the question, also if that comes early', async () => {
+  jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'queueMicrotask', 'setImmediate'] });
+  const ping = () => new Promise<never>(() => undefined);
+  const { isSilent, stop } = startHeartbeat({ status: 'ready', ping } as never, 'commands');
+  try {
+    const beat = async (ms: number) => {
+      jest.advanceTimersByTime(ms);
+      await new Promise(setImmediate);
+      return isSilent();
+    };
+    // Each beat is on time. The question was noted a millisecond after the first.
+    expect([await beat(BEAT_MS + 1), await beat(BEAT_MS - 1), await beat(BEAT_MS)]).toEqual([false, false, true]);
+  } finally {
+    stop();
+    jest.useRealTimers();
+  }
 });
