@@ -3,6 +3,8 @@ import { createQueueScripts } from './queue-scripts.ts';
 import { startQueue } from './start-queue.ts';
 
 const START = 1_800_000_000_000;
+/** Jobs that a tenant may have before others, when it has had none for long. */
+const BURST = 16;
 
 async function setUp() {
   let now = START;
@@ -108,11 +110,26 @@ describe('a tenant', () => {
     await using set = await setUp();
     await set.addGroups('a', 300, 2);
     set.passMs(1);
-    await set.addGroups('b', 1, 20);
+    await set.addGroups('b', 1, 40);
     set.passMs(1);
-    await set.addGroups('c', 2, 20);
-    // The first one comes to an empty ring, which keeps no turns.
-    expect(tenantsOf(await set.takeGroups(13, 1))).toBe('aabcabcabcabc');
+    await set.addGroups('c', 2, 40);
+    // Each has its burst first.
+    await set.takeGroups(5 + 3 * BURST, 1);
+    expect(tenantsOf(await set.takeGroups(12, 1))).toBe('bcabcabcabca');
+  });
+
+  test('that has had nothing for long is given sixteen jobs before one that has all turns', async () => {
+    await using set = await setUp();
+    await set.addGroups('a', 2, 1_000);
+    await set.takeGroups(400, 1);
+    const transition = async () => {
+      await set.addGroups('b', 10, 1);
+      return tenantsOf(await set.takeGroups(11, 1));
+    };
+    expect(await transition()).toBe('abbbbbbbbbb');
+    expect(await transition()).toBe('abbbbbbbbab');
+    await set.takeGroups(100, 1);
+    expect(await transition()).toBe('abbbbbbbbbb');
   });
 
   test('with many groups has all turns while nobody else waits, and they take turns among themselves', async () => {
@@ -133,7 +150,8 @@ describe('a tenant', () => {
     await using set = await setUp();
     await set.addGroups('a', 2, 500);
     await set.takeGroups(400, 1);
-    await set.addGroups('b', 1, 30);
+    await set.addGroups('b', 1, 60);
+    expect(tenantsOf(await set.takeGroups(1 + BURST, 1))).toBe(`a${'b'.repeat(BURST)}`);
     expect(tenantsOf(await set.takeGroups(20, 1)).replaceAll('b', '')).toHaveLength(10);
   });
 
@@ -142,7 +160,7 @@ describe('a tenant', () => {
     await set.addGroups('a', 200, 1);
     await set.addGroups('b', 2, 50);
     for (let group = 1; group < 200; group++) await set.queue.remove(`a${group}`, `a${group}.${group}`);
-    await set.takeGroups(4, 1);
+    await set.takeGroups(4 + BURST, 1);
     await set.addGroups('a', 1, 3);
     expect(tenantsOf(await set.takeGroups(6, 1)).replaceAll('b', '')).toHaveLength(3);
     expect(await findFaults(set.queue)).toEqual([]);
@@ -151,7 +169,7 @@ describe('a tenant', () => {
   test('that comes while many wait goes first, and those that come go in the order in which they come', async () => {
     await using set = await setUp();
     await set.addGroups('a', 50, 1);
-    await set.takeGroups(1, 1);
+    await set.takeGroups(1 + BURST, 1);
     for (const tenant of ['d', 'b', 'c']) await set.addGroups(tenant, 1, 1);
     expect(tenantsOf(await set.takeGroups(6, 1))).toBe('adbcaa');
   });
@@ -165,15 +183,33 @@ describe('a tenant', () => {
   });
 });
 
+test('a ring gives few jobs that have waited for long, and those that came due meanwhile with them', async () => {
+  await using set = await setUp();
+  await set.addGroups('a', 10, 10);
+  set.passMs(2_000);
+  await set.takeGroups(30, 1);
+  const reserve = async (room: number) => {
+    const jobs = await set.scripts.reserve({ rooms: [0, room, 0, 0], staleRooms: [0, 3, 0, 0], groupLimit: 100 });
+    return jobs.map(({ group }) => group.slice(0, 1)).join('');
+  };
+  expect(await reserve(25)).toBe('aaa');
+  await set.addGroups('b', 10, 1);
+  expect(await reserve(25)).toBe('aaabbbbbbbbbb');
+  expect(await reserve(2)).toBe('aa');
+  await set.addGroups('c', 2, 2);
+  expect(await reserve(5)).toBe('aaacc');
+  expect(await reserve(5)).toBe('ccaaa');
+});
+
 test('of a ring without waiting groups no turns are kept, and of one that is busy only those to come', async () => {
   await using set = await setUp();
   const { redis, keys } = set.queue;
   for (let tenant = 0; tenant < 30; tenant++) await set.addGroups(`t${'x'.repeat(tenant)}`, 1, 1);
   await set.addGroups('busy', 2, 40);
   expect(await redis.zcard(keys.turns(1))).toBeGreaterThan(30);
-  await set.takeGroups(40, 1);
-  expect(await redis.zcard(keys.turns(1))).toBeLessThanOrEqual(2);
   await set.takeGroups(70, 1);
+  expect(await redis.zcard(keys.turns(1))).toBeLessThanOrEqual(2);
+  await set.takeGroups(40, 1);
   expect(await redis.exists(keys.ready(1))).toBe(0);
   expect(await redis.exists(keys.turns(1))).toBe(0);
 });

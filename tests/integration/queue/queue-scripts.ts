@@ -12,6 +12,7 @@ import { LOAD_LUA, type startQueue } from './start-queue.ts';
 export type ReserveOptions = {
   /** By ring: express, quick, suspect, slow; what is missing is 0. */
   readonly rooms?: readonly number[];
+  readonly staleRooms?: readonly number[];
   readonly groupLimit?: number;
   readonly leaseMs?: number;
   readonly suspects?: readonly string[];
@@ -32,6 +33,7 @@ export function createQueueScripts({ redis, keys }: Awaited<ReturnType<typeof st
 
   const reserveAll = ({
     rooms = [10, 10, 10, 10],
+    staleRooms,
     groupLimit = 5,
     leaseMs = 20_000,
     suspects = [],
@@ -45,6 +47,7 @@ export function createQueueScripts({ redis, keys }: Awaited<ReturnType<typeof st
       nonce,
       groupLimit,
       rooms: RINGS.map((ring) => rooms[ring] ?? 0),
+      ...(staleRooms && { staleRooms }),
       suspects,
       withoutRoom,
       isCautious,

@@ -32,6 +32,13 @@ export const SLOW_FROM_MS = 1_000;
  * before.
  */
 export const TURN = 0.125;
+/**
+ * Jobs that a tenant may have before those that wait, when it has had none for long. A transition has eleven deliveries at
+ * most, ten of receivers and a callback.
+ */
+const BURST = 16;
+/** How far behind the present turn a tenant's next one is remembered. */
+export const BURST_TURNS = BURST * TURN;
 /** The distance between two groups that come while others wait. A double distinguishes half of it at such a time. */
 const TURN_STEP = 2 ** -11;
 /** Groups whose name begins with it are express: no limit, breaker or pause applies to them. */
@@ -134,34 +141,35 @@ local function keep(key, state, now)
   redis.call('PEXPIRE', key, ${GROUP_TTL_MS})
 end
 
--- The turn of a group that comes to a ring. This is start-time fair queuing: the turn of the group that goes first is the
--- ring's present one. A group comes at the present turn, or after the last one that its tenant has been given. So a
--- tenant has one turn at a time while others wait, however many groups it has, and all of them while nobody does. Those
+-- Takes the next turn of a group's tenant. This is start-time fair queuing: the turn of the group that goes first is the
+-- ring's present one, and a tenant's next turn comes after the last one that it has been given. So a tenant has one turn at
+-- a time while others wait, however many groups it has, and all of them while nobody does. One that has taken less than its
+-- share has some turns left, ${BURST} at most: whoever sends a little doesn't stand behind whoever sends all the time. Those
 -- that come at the present turn go in the order in which they come. A turn costs as much as it gives jobs, so that many
 -- jobs of one group are not sent before as many groups of another tenant.
+-- more: turns that the tenant owes for its last one
+local function takeTurn(ring, state, present, more)
+  local key = prefix .. 'turns:' .. ring
+  local following = state.tenant and tonumber(redis.call('ZSCORE', key, state.tenant) or '')
+  local from = math.max(following and following + more * ${TURN} or 0, present - ${BURST_TURNS})
+  if state.tenant then redis.call('ZADD', key, from + ${TURN}, state.tenant) end
+  if from > present then return from end
+  local last = tonumber(redis.call('ZSCORE', key, '') or '') or 0
+  local turn = math.min(math.max(last, present) + ${TURN_STEP}, present + ${TURN - TURN_STEP})
+  redis.call('ZADD', key, turn, '')
+  return turn
+end
+
+-- The turn of a group that comes to a ring.
 local function turnIn(ring, state, now)
   local first = redis.call('ZRANGE', prefix .. 'ready:' .. ring, 0, 0, 'WITHSCORES')
-  if not first[1] then return now end
-  local key, present = prefix .. 'turns:' .. ring, tonumber(first[2])
-  local turn = state.tenant and tonumber(redis.call('ZSCORE', key, state.tenant) or '') or 0
-  if turn <= present then
-    local last = tonumber(redis.call('ZSCORE', key, '') or '') or 0
-    turn = math.min(math.max(last, present) + ${TURN_STEP}, present + ${TURN - TURN_STEP})
-    redis.call('ZADD', key, turn, '')
-  end
-  if state.tenant then redis.call('ZADD', key, turn + ${TURN}, state.tenant) end
-  return turn
+  return first[1] and takeTurn(ring, state, tonumber(first[2]), 0) or now
 end
 
 -- The next turn of a group that has given so many jobs in this one, and waits again.
 local function turnAfter(turn, ring, state, jobs)
-  local following = turn + jobs * ${TURN}
-  if not state.tenant then return following end
-  local key = prefix .. 'turns:' .. ring
-  local free = tonumber(redis.call('ZSCORE', key, state.tenant) or '') or 0
-  following = math.max(following, free + (jobs - 1) * ${TURN})
-  redis.call('ZADD', key, following + ${TURN}, state.tenant)
-  return following
+  if not state.tenant then return turn + jobs * ${TURN} end
+  return takeTurn(ring, state, turn, jobs - 1)
 end
 
 -- Settles the turn of a group that leaves a ring, of which one job was taken for granted. jobs: what it has given, 0 when

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as pause } from 'node:timers/promises';
 import { EXPRESS, QUICK, RINGS, SUSPECT, type Ring } from '../queue-keys.ts';
-import type { Reserve, Reserved } from './reserve.ts';
+import { STALE_FROM_MS, type Reserve, type Reserved } from './reserve.ts';
 import type { PerRing, Slot, Slots } from './slots.ts';
 
 /** A reserved job and its slot in this process. */
@@ -36,18 +36,19 @@ export type ReservationsDeps = {
  */
 const MOST_RESERVED: PerRing = [25, 25, 3, 5];
 /**
- * What a reserve brings of a ring while jobs that have waited for long are a load in it, beside others that come due. Then
- * the ring rests: for `restShare` of the time that the event loop was busy since its last jobs, and `longestRestMs` at
- * most.
+ * Of these, those that have waited for long, while they are a load of their ring beside others that come due. Whoever
+ * comes due stands before them, so it waits for a few of them at most.
  */
-const BESIDE_FRESH: ReadonlyMap<Ring, { most: number; restShare: number; longestRestMs: number }> = new Map([
-  [QUICK, { most: 8, restShare: 1.5, longestRestMs: 4 }],
-  [SUSPECT, { most: 1, restShare: 1.5, longestRestMs: 8 }],
-]);
+const MOST_STALE_BESIDE_FRESH: PerRing = [25, 4, 1, 5];
+/**
+ * The rest of the suspect ring after such jobs: so much of the time that the event loop was busy since the last of them,
+ * and so many ms at most. A handshake takes a processor longer than a delivery.
+ */
+const REST_SHARE = 1.5;
+const LONGEST_REST_MS = 8;
 /** How often the other rings are looked at while one rests, in ms. */
 const LOOK_BESIDE_REST_MS = 4;
-/** How long a job has been due that waits for want of time, at least, and one that has just come due, at most, in ms. */
-const STALE_FROM_MS = 1_000;
+/** How long a job has been due that has just come due, at most, in ms. */
 const FRESH_UNTIL_MS = 250;
 /** How long it is remembered that one has just come due, in ms. */
 const FRESH_REMEMBERED_MS = 1_000;
@@ -103,12 +104,14 @@ export function createReservations(deps: ReservationsDeps) {
     if (isStopped()) return;
     const at = now();
     const { rings: room, withoutRoom, isCautious } = slots.room();
-    const rooms = RINGS.map((ring) => Math.min(room[ring], pace.most(ring, at)));
+    const rooms = RINGS.map((ring) => (pace.restMs(ring) > 0 ? 0 : Math.min(room[ring], MOST_RESERVED[ring])));
+    const staleRooms = RINGS.map((ring) => pace.mostStale(ring, at));
     if (!unanswered || unanswered.leaseEndsAt - at < LEFT_AT_REPEAT * leaseMs)
       unanswered = { nonce: `${processId}${(reserves++).toString(36)}`, leaseEndsAt: at + leaseMs };
     const { nonce, leaseEndsAt } = unanswered;
     const suspects = slots.findSuspects();
-    const reply = await reserve({ now: at, leaseEndsAt, nonce, groupLimit, rooms, suspects, withoutRoom, isCautious });
+    const groups = { groupLimit, suspects, withoutRoom, isCautious };
+    const reply = await reserve({ now: at, leaseEndsAt, nonce, rooms, staleRooms, ...groups });
     unanswered = undefined;
     hasMark = false;
     isPaused = reply.kind === 'paused';
@@ -151,8 +154,8 @@ export function createReservations(deps: ReservationsDeps) {
     hasMark = false;
     const [at, nonce] = [now(), `${processId}${(reserves++).toString(36)}`];
     const rooms = RINGS.map(() => 0);
-    const request = { now: at, leaseEndsAt: at + leaseMs, nonce, groupLimit, rooms };
-    await reserve({ ...request, suspects: [], withoutRoom: [], isCautious: false });
+    const groups = { groupLimit, suspects: [], withoutRoom: [], isCautious: false };
+    await reserve({ now: at, leaseEndsAt: at + leaseMs, nonce, rooms, ...groups });
   };
 
   const stop = async (): Promise<void> => {
@@ -218,15 +221,15 @@ export function createReservations(deps: ReservationsDeps) {
       // A reserve must follow however the wait ends, because the wait may have removed a mark.
       hasHandedOver = false;
       // Before the look for room: a rest that ends in between is seen by one of the two.
-      const resting = RINGS.map(pace.restMs).filter((ms) => ms > 0);
+      const restMs = pace.restMs(SUSPECT);
       if (unanswered || buffer.length > 0 || hasRoomFor(hasLeft)) {
         // The jobs handed over before start first.
         await setImmediate();
         return true;
       }
       // No mark would tell of the end of a rest, and Redis looks at the time of a wait too seldom.
-      if (resting.length > 0) {
-        await sleep(Math.min(LOOK_BESIDE_REST_MS, ...resting) / 1_000);
+      if (restMs > 0) {
+        await sleep(Math.min(LOOK_BESIDE_REST_MS, restMs) / 1_000);
         return true;
       }
       const found = findRoom();
@@ -258,43 +261,38 @@ export function createReservations(deps: ReservationsDeps) {
 }
 
 /**
- * Where jobs that have waited for long are a load of a ring, beside others that come due, they go in small steps with
- * rests between: a process and a Redis without a pause would keep the others waiting, however fair the turns are. Alone,
- * they go as fast as they can.
+ * Where jobs that have waited for long are a load of a ring, beside others that come due, they go in small steps, and
+ * suspects with rests between: a process and a Redis without a pause would keep the others waiting, however fair the turns
+ * are. Alone, they go as fast as they can.
  */
 function createPace() {
   const staleShares: [number, number, number, number] = [0, 0, 0, 0];
-  /** As `performance.now()`. */
-  const restUntil: [number, number, number, number] = [0, 0, 0, 0];
-  /** What the event loop has done until the ring's last jobs came. */
-  const before = RINGS.map(() => performance.eventLoopUtilization());
   let freshAt = -Infinity;
-  const besideFresh = (ring: Ring, at: number) =>
-    staleShares[ring] >= LOAD_FROM && at - freshAt <= FRESH_REMEMBERED_MS ? BESIDE_FRESH.get(ring) : undefined;
-  const restMs = (ring: Ring): number => Math.max(0, Math.floor(restUntil[ring] - performance.now()));
+  /** As `performance.now()`. */
+  let suspectsRestUntil = 0;
+  /** What the event loop has done until the last suspects came. */
+  let before = performance.eventLoopUtilization();
+  const isBesideFresh = (ring: Ring, at: number): boolean =>
+    staleShares[ring] >= LOAD_FROM && at - freshAt <= FRESH_REMEMBERED_MS;
   return {
     /** How much longer a ring rests, in whole ms, as timers count. */
-    restMs,
-    /** How many jobs of a ring a reserve may bring. */
-    most: (ring: Ring, at: number): number =>
-      restMs(ring) > 0 ? 0 : (besideFresh(ring, at)?.most ?? MOST_RESERVED[ring]),
+    restMs: (ring: Ring): number =>
+      ring === SUSPECT ? Math.max(0, Math.floor(suspectsRestUntil - performance.now())) : 0,
+    /** How many jobs of a ring that have waited for long a reserve may bring. */
+    mostStale: (ring: Ring, at: number): number =>
+      (isBesideFresh(ring, at) ? MOST_STALE_BESIDE_FRESH : MOST_RESERVED)[ring],
     /** @param jobs of one reserve */
     note(jobs: readonly Reserved[], at: number): void {
-      let hasFresh = false;
       for (const { dueAt, ring } of jobs) {
         const waitedMs = at - dueAt;
         staleShares[ring] += JOB_WEIGHT * ((waitedMs >= STALE_FROM_MS ? 1 : 0) - staleShares[ring]);
-        if (waitedMs <= FRESH_UNTIL_MS) hasFresh = true;
+        if (waitedMs <= FRESH_UNTIL_MS) freshAt = at;
       }
-      if (hasFresh) freshAt = at;
-      for (const ring of new Set(jobs.map((job) => job.ring))) {
-        const { active } = performance.eventLoopUtilization(before[ring]);
-        before[ring] = performance.eventLoopUtilization();
-        const found = besideFresh(ring, at);
-        // Those that come due often come together, and most of them are quick.
-        if (!found || (ring === QUICK && hasFresh)) continue;
-        restUntil[ring] = performance.now() + Math.min(found.longestRestMs, found.restShare * active);
-      }
+      if (!jobs.some(({ ring }) => ring === SUSPECT)) return;
+      const { active } = performance.eventLoopUtilization(before);
+      before = performance.eventLoopUtilization();
+      if (isBesideFresh(SUSPECT, at))
+        suspectsRestUntil = performance.now() + Math.min(LONGEST_REST_MS, REST_SHARE * active);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GROUP_LUA, RATE_LUA, RECHECK_MS } from '../groups/group-lua.ts';
+import { BURST_TURNS, GROUP_LUA, RATE_LUA, RECHECK_MS } from '../groups/group-lua.ts';
 import { dueAtOf, RINGS, type DefineScript, type QueueKeys, type Ring } from '../queue-keys.ts';
 
 /** A job under a lease. */
@@ -32,6 +32,8 @@ export type ReserveRequest = {
   readonly groupLimit: number;
   /** The most jobs to take, by ring. */
   readonly rooms: readonly number[];
+  /** Of these, the most that have waited for long. A ring stops at the next one. Default: all. */
+  readonly staleRooms?: readonly number[];
   /** Groups that keep this worker waiting far longer than usual. */
   readonly suspects: readonly string[];
   /**
@@ -74,7 +76,17 @@ export function createReserve(defineScript: DefineScript, keys: QueueKeys, loadL
     ...RINGS.map(keys.turns),
   ];
   return async (request: ReserveRequest): Promise<ReserveReply> => {
-    const { now, leaseEndsAt, nonce, groupLimit, rooms, suspects, withoutRoom, isCautious } = request;
+    const {
+      now,
+      leaseEndsAt,
+      nonce,
+      groupLimit,
+      rooms,
+      staleRooms = rooms,
+      suspects,
+      withoutRoom,
+      isCautious,
+    } = request;
     const args = [
       keys.prefix,
       now,
@@ -82,6 +94,7 @@ export function createReserve(defineScript: DefineScript, keys: QueueKeys, loadL
       nonce,
       groupLimit,
       ...rooms,
+      ...staleRooms,
       isCautious ? 1 : 0,
       suspects.length,
       ...suspects,
@@ -105,6 +118,8 @@ function readHandle(handle: string): Pick<Reserved, 'group' | 'dueAt'> {
 
 /** Jobs that a group gives in one turn, so that a group with many waiting jobs doesn't keep the others waiting. */
 const JOBS_A_TURN = 4;
+/** How long a job has been due that waits for want of time, at least, in ms. */
+export const STALE_FROM_MS = 1_000;
 /** Turns that have passed, of which one reserve forgets at most so many: Redis does nothing else meanwhile. */
 const TURNS_FORGOTTEN = 100;
 /**
@@ -128,10 +143,11 @@ function createReserveScript(loadLua: string): string {
 -- wake marks (zset)   KEYS[12..15] their turns (zset)
 -- ARGV[1] prefix   ARGV[2] now (ms)   ARGV[3] leases end (ms)   ARGV[4] nonce, unique among reserves   ARGV[5] limit of
 -- a group
--- ARGV[6..9] most jobs of each ring   ARGV[10] 1 when a quick group gives one job a turn, else 0   ARGV[11] number of the
--- groups that follow: those that keep this worker waiting far longer than usual   behind them: names of a ring's number
--- and a tenant, which gets none of its room. A quick group of such a tenant becomes suspect when its turn comes. Suspect
--- and slow ones are passed over, and while there are any, each other tenant gets one slot
+-- ARGV[6..9] most jobs of each ring   ARGV[10..13] most of them that have waited for long   ARGV[14] 1 when a quick group
+-- gives one job a turn, else 0   ARGV[15] number of the groups that follow: those that keep this worker waiting far longer
+-- than usual   behind them: names of a ring's number and a tenant, which gets none of its room. A quick group of such a
+-- tenant becomes suspect when its turn comes. Suspect and slow ones are passed over, and while there are any, each other
+-- tenant gets one slot
 -- Returns {'reserved' | 'paused', jobs, when to look again (ms) or 0, for each ring 1 when some of its groups are still
 -- ready, else 0}.
 -- A paused queue gives jobs of express groups only, and reports the other rings as not ready.
@@ -155,12 +171,12 @@ local function suspect(group, state)
   if state.place == '1' then put(group, state, '2', now) end
 end
 
-local lastSuspect, withoutRoom = 11 + tonumber(ARGV[11]), { {}, {}, {}, {} }
+local lastSuspect, withoutRoom = 15 + tonumber(ARGV[15]), { {}, {}, {}, {} }
 for index = lastSuspect + 1, #ARGV do
   local ring, tenant = string.match(ARGV[index], '^(%d)(.*)$')
   withoutRoom[ring + 1][tenant] = true
 end
-for index = 12, lastSuspect do
+for index = 16, lastSuspect do
   local state = readGroup(ARGV[index])
   -- Renewed when half of it has passed: the worker says so at every reserve.
   if state.suspectUntil < now + ${SUSPECT_MS / 2} then suspect(ARGV[index], state) end
@@ -219,9 +235,10 @@ local function pop(group, count)
   return due, false
 end
 
--- Takes jobs of the group at the head of a ring, and moves the group on. Returns how many jobs it took.
+-- Takes jobs of the group at the head of a ring, and moves the group on. Returns how many jobs it took, and whether its
+-- first one has waited for long. Such a group stays at the head while there is no room for these.
 -- isAlone: no other group waits in the ring
-local function serve(group, turn, ring, room, isAlone)
+local function serve(group, turn, ring, room, staleRoom, isAlone)
   local state = readGroup(group)
   -- Whatever comes of it, this was its turn.
   state.served = 1
@@ -237,13 +254,15 @@ local function serve(group, turn, ring, room, isAlone)
     return 0
   end
   local waitUntil = waitUntilOf(group, state, now)
-  local _, class = firstDue(group, now, waitUntil)
+  local dueSince, class = firstDue(group, now, waitUntil)
   if not class or ringOf(group, state, now) ~= ring then
     place(group, state, now, limit)
     return 0
   end
   local key, isProbe = prefix .. 'g:' .. group, state.isOpen and ring ~= '0'
-  local count = math.min(room, ${JOBS_A_TURN}, limitOf(group, state, now, limit) - state.inWork)
+  local isStale = dueSince <= now - ${STALE_FROM_MS}
+  if isStale and staleRoom <= 0 then return 0, true end
+  local count = math.min(isStale and staleRoom or room, room, ${JOBS_A_TURN}, limitOf(group, state, now, limit) - state.inWork)
   if rate then
     local tokens = tokensIn(state, rate, now)
     if tokens == 0 and class > 0 then
@@ -281,12 +300,12 @@ local function serve(group, turn, ring, room, isAlone)
     place(group, state, now, limit)
     if state.place == ring and not isAlone then redis.call('ZADD', KEYS[4 + ring], turnAfter(turn, ring, state, served), group) end
   end
-  return served
+  return served, isStale
 end
 
 -- Forgets turns that have passed, in a ring in which groups have been served and others wait from the given turn on.
 local function forgetPassed(turns, present)
-  local passed = redis.call('ZRANGE', turns, '-inf', string.format('(%.17g', present), 'BYSCORE', 'LIMIT', 0, ${TURNS_FORGOTTEN})
+  local passed = redis.call('ZRANGE', turns, '-inf', string.format('(%.17g', present - ${BURST_TURNS}), 'BYSCORE', 'LIMIT', 0, ${TURNS_FORGOTTEN})
   if passed[1] then redis.call('ZREM', turns, unpack(passed)) end
 end
 
@@ -304,9 +323,9 @@ local function firstOf(index, isKept)
 end
 
 for index = 0, 3 do
-  local ring, room, without = tostring(index), tonumber(ARGV[6 + index]), withoutRoom[index + 1]
+  local ring, room, staleRoom, without = tostring(index), tonumber(ARGV[6 + index]), tonumber(ARGV[10 + index]), withoutRoom[index + 1]
   local isKept = index > 1 and next(without) ~= nil
-  local isOneATurn = isKept or (index == 1 and ARGV[10] == '1')
+  local isOneATurn = isKept or (index == 1 and ARGV[14] == '1')
   if isRepeated or (isPaused and index > 0) then room = 0 end
   local isServed, first, moved = room > 0, room > 0 and firstOf(index, isKept) or {}, 0
   while first[1] and room > 0 do
@@ -317,8 +336,11 @@ for index = 0, 3 do
       moved = moved + 1
       if moved == ${GROUPS_LOOKED_AT} then room = 0 end
     else
-      local served = serve(first[1], tonumber(first[2]), ring, isOneATurn and 1 or room, not isKept and not first[3])
+      local most = isOneATurn and 1 or room
+      local served, isStale = serve(first[1], tonumber(first[2]), ring, most, staleRoom, not isKept and not first[3])
       if isKept and served > 0 then without[state.tenant or ''] = true end
+      if isStale and staleRoom <= 0 then room = 0 end
+      if isStale then staleRoom = staleRoom - served end
       room = room - served
     end
     first = firstOf(index, isKept)
