@@ -22,7 +22,7 @@ async function startOne(queue: Queue, startedAt: Map<string, number>, count: num
     BLOCK_LIMIT_MS,
   );
   await waitForWaiting(queue, count);
-  return { backend, worker };
+  return { backend, worker, startedAt, [Symbol.asyncDispose]: () => worker.close() };
 }
 
 async function waitForWaiting(queue: Queue, count: number): Promise<void> {
@@ -54,6 +54,22 @@ test('a job that is added while all workers wait is started at once', async () =
     await waitFor('the job to be started', () => two.startedAt.has(`job${index}`), SOON_MS);
   }
   expect(two.startedAt.size).toBe(20);
+});
+
+test('a job that comes due while all wait starts then, however seldom Redis looks at the time by itself', async () => {
+  await using queue = await startQueue();
+  await using one = await startOne(queue, new Map(), 1);
+  // Once a second is the least that Redis takes.
+  await queue.redis.config('SET', 'hz', '1');
+  const lateMs: number[] = [];
+  for (let index = 0; index < 6; index++) {
+    const [id, dueAt] = [`job${index}`, Date.now() + 50 + 40 * index];
+    await queue.add({ group: 'g', id, dueAt });
+    // Without a command: each has Redis look at the time.
+    await waitFor('the job to be started', () => one.startedAt.has(id), SOON_MS);
+    lateMs.push((one.startedAt.get(id) ?? 0) - dueAt);
+  }
+  expect(lateMs.filter((ms) => ms > 250)).toEqual([]);
 });
 
 test('a delayed job starts when it is due, also one that comes before those already known', async () => {

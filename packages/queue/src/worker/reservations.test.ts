@@ -254,6 +254,47 @@ test('while only slow groups have no room, a wait is as long as any: their slots
   await waiting;
 });
 
+test('what comes due during a wait is looked at in time, by a reserve that takes nothing and wakes whoever waits', async () => {
+  const { takeAll, reservations, requests, waits, passMs } = setUp({ lookAgainAt: 1_005 }, {});
+  await takeAll();
+  jest.useFakeTimers({ doNotFake: ['performance', 'setImmediate'] });
+  try {
+    const waiting = reservations.wait(10);
+    passMs(5);
+    await jest.advanceTimersByTimeAsync(5);
+    expect(requests).toHaveLength(1);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(requests.map(({ now, rooms }) => [now, rooms])).toEqual([
+      [1_000, [25, 4, 2, 5]],
+      [1_005, [0, 0, 0, 0]],
+    ]);
+    waits[0]?.end(true);
+    expect(await waiting).toBe(true);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test.each([
+  ['that ends before', 1_500],
+  ['when it is due in a month', 1_000 + 30 * 86_400_000],
+  ['when nothing is', 0],
+])('a wait %s leaves no look behind', async (_, lookAgainAt) => {
+  const { takeAll, reservations, requests, waits } = setUp({ lookAgainAt }, {});
+  await takeAll();
+  jest.useFakeTimers({ doNotFake: ['performance', 'setImmediate'] });
+  try {
+    const waiting = reservations.wait(10);
+    await jest.advanceTimersByTimeAsync(400);
+    waits[0]?.end(true);
+    expect(await waiting).toBe(true);
+    await jest.advanceTimersByTimeAsync(120_000);
+    expect(requests).toHaveLength(1);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test('without room in any ring nothing is asked of Redis', async () => {
   const express = Array.from({ length: 50 }, (_, index) => `e${index}`);
   const { takeAll, reservations, waits } = setUp(

@@ -62,6 +62,8 @@ const LOOK_AGAIN_SECONDS = 0.1;
 const LEFT_AT_START = 0.6;
 /** The part of its leases that a failed reserve must have left to be repeated under its nonce. */
 const LEFT_AT_REPEAT = 0.75;
+/** A longer time is none for a timer of Node, and no wait is so long, in ms. */
+const MOST_TIMER_MS = 60_000;
 /** How often to look whether a paused queue goes on, in seconds. */
 const PAUSED_SECONDS = 1;
 /** How long to wait after a reserve failed, for example because Redis is out of memory, in seconds. */
@@ -148,14 +150,30 @@ export function createReservations(deps: ReservationsDeps) {
     return take();
   };
 
-  /** In place of the reserve that must follow a mark: one that takes nothing, and wakes others for what is ready. */
-  const passOnMark = async (): Promise<void> => {
-    if (!hasMark) return;
-    hasMark = false;
+  /** A reserve that takes nothing, and wakes whoever waits for what is ready. */
+  const look = async (): Promise<void> => {
     const [at, nonce] = [now(), `${processId}${(reserves++).toString(36)}`];
     const rooms = RINGS.map(() => 0);
     const groups = { groupLimit, suspects: [], withoutRoom: [], isCautious: false };
     await reserve({ now: at, leaseEndsAt: at + leaseMs, nonce, rooms, ...groups });
+  };
+
+  /** In place of the reserve that must follow a mark. */
+  const passOnMark = async (): Promise<void> => {
+    if (!hasMark) return;
+    hasMark = false;
+    await look();
+  };
+
+  /**
+   * Has a wait end as soon as the next group comes due. Redis by itself ends it up to 0.1 s late: it looks at the time when
+   * a command comes, or as often as its `hz` says.
+   */
+  const lookWhenDue = (): NodeJS.Timeout | undefined => {
+    if (lookAgainAt === 0) return undefined;
+    const inMs = Math.min(lookAgainAt - now() + 1, MOST_TIMER_MS);
+    // A look that fails leaves it to Redis.
+    return setTimeout(() => void look().catch(() => undefined), inMs);
   };
 
   const stop = async (): Promise<void> => {
@@ -235,6 +253,7 @@ export function createReservations(deps: ReservationsDeps) {
       const found = findRoom();
       const { rings } = found;
       const limit = Math.min(seconds, longestWait(found));
+      const looking = rings.length > 0 ? lookWhenDue() : undefined;
       waitedFor = rings;
       try {
         if (rings.length > 0) hasMark = await waitForRings(rings, limit);
@@ -242,6 +261,7 @@ export function createReservations(deps: ReservationsDeps) {
         if (isStopped()) await passOnMark();
         return hasMark;
       } finally {
+        clearTimeout(looking);
         waitedFor = undefined;
       }
     },
