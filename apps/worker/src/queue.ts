@@ -124,6 +124,7 @@ function createBackend(deps: DeliveryQueueDeps) {
         if (waitRedis.status === 'end') await waitRedis.connect();
       },
     },
+    commands: { zadd: (key, score, member) => redis.zadd(key, score, member) },
     ...createDeliveryQueueScripts(),
     concurrency,
     groupLimit,

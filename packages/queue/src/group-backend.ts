@@ -17,9 +17,13 @@ type WaitConnection = {
   readonly connect: () => Promise<void>;
 };
 
+/** The connection for commands that don't block. */
+type CommandConnection = { readonly zadd: (key: string, score: number, member: string) => Promise<unknown> };
+
 /** `loadLua` must have the functions of both `createReserveScript` and `createFinishScript`. */
 export type GroupBackendOptions = LeasesOptions & {
   readonly waitConnection: WaitConnection;
+  readonly commands: CommandConnection;
   /** Jobs of quick groups that this worker has in work at once. See `slotsFor` for the others. */
   readonly concurrency: number;
   /** How long a lease lasts: a worker that dies keeps its jobs for so long, in ms. */
@@ -50,9 +54,8 @@ export type GroupBackend = ReturnType<typeof createGroupBackend>;
  * step as the decision about it.
  */
 export function createGroupBackend(options: GroupBackendOptions) {
-  const { prefix, defineScript, waitConnection, concurrency, groupLimit, leaseMs, blockLimitMs, loadLua, now } =
-    options;
-  const { readRows = readNothing, errorDelayMs } = options;
+  const { prefix, defineScript, waitConnection, commands, groupLimit, leaseMs, loadLua, now } = options;
+  const { concurrency, blockLimitMs, readRows = readNothing, errorDelayMs } = options;
   const keys = createQueueKeys(prefix);
   const slots = createSlots({ concurrency, now: () => performance.now(), isBusy: createBusyMeter() });
   const leases = createLeases(options);
@@ -62,6 +65,7 @@ export function createGroupBackend(options: GroupBackendOptions) {
     groupLimit,
     leaseMs,
     waitForRings: async (rings, seconds) => (await waitConnection.bzpopmin(rings.map(keys.wake), seconds)) !== null,
+    mark: (ring) => commands.zadd(keys.wake(ring), 0, '0'),
     giveBack: (jobs) => leases.putBack(jobs, 0),
     processId: randomBytes(6).toString('base64url'),
     now,

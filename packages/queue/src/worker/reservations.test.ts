@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { QUICK, RINGS, SLOW, SUSPECT, type Ring } from '../queue-keys.ts';
+import { EXPRESS, QUICK, RINGS, SLOW, SUSPECT, type Ring } from '../queue-keys.ts';
 import { createReservations, type Held } from './reservations.ts';
 import type { ReserveReply, ReserveRequest } from './reserve.ts';
 import { createSlots } from './slots.ts';
@@ -47,6 +47,7 @@ function setUpWith(concurrency: number, ...answers: readonly (Answer | Error)[])
     return { kind: isPaused ? 'paused' : 'reserved', jobs, left, lookAgainAt };
   };
   let slotsAt = 0;
+  let marks = 0;
   const slots = createSlots({ concurrency, now: () => slotsAt });
   const reservations = createReservations({
     reserve,
@@ -57,6 +58,11 @@ function setUpWith(concurrency: number, ...answers: readonly (Answer | Error)[])
       new Promise((resolve) => {
         waits.push({ rings, seconds, end: resolve });
       }),
+    mark: async () => {
+      marks++;
+      await setImmediate();
+      throw new Error('OOM');
+    },
     giveBack: (jobs) => {
       given.push(...jobs);
       return Promise.resolve();
@@ -70,6 +76,7 @@ function setUpWith(concurrency: number, ...answers: readonly (Answer | Error)[])
     requests,
     waits,
     given,
+    marks: () => marks,
     passMs: (ms: number) => {
       at += ms;
     },
@@ -254,45 +261,79 @@ test('while only slow groups have no room, a wait is as long as any: their slots
   await waiting;
 });
 
-test('what comes due during a wait is looked at in time, by a reserve that takes nothing and wakes whoever waits', async () => {
-  const { takeAll, reservations, requests, waits, passMs } = setUp({ lookAgainAt: 1_005 }, {});
-  await takeAll();
+/** Runs with timers that a test moves on. */
+async function withTimers(run: (passMs: (ms: number) => Promise<void>) => Promise<void>): Promise<void> {
   jest.useFakeTimers({ doNotFake: ['performance', 'setImmediate'] });
   try {
-    const waiting = reservations.wait(10);
-    passMs(5);
-    await jest.advanceTimersByTimeAsync(5);
-    expect(requests).toHaveLength(1);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(requests.map(({ now, rooms }) => [now, rooms])).toEqual([
-      [1_000, [25, 4, 2, 5]],
-      [1_005, [0, 0, 0, 0]],
-    ]);
-    waits[0]?.end(true);
-    expect(await waiting).toBe(true);
+    await run((ms) => jest.advanceTimersByTimeAsync(ms));
   } finally {
     jest.useRealTimers();
   }
+}
+
+test.each([
+  ['in a while', 1_010, 11],
+  ['in a moment, with what comes due just behind it', 1_001, 4],
+  ['since a while', 900, 4],
+])('what comes due during a wait ends it then: %s', async (_, lookAgainAt, afterMs) => {
+  const { takeAll, reservations, marks, waits } = setUp({ lookAgainAt }, {});
+  await takeAll();
+  await withTimers(async (passMs) => {
+    const waiting = reservations.wait(10);
+    await passMs(afterMs - 1);
+    expect(marks()).toBe(0);
+    await passMs(1);
+    expect(marks()).toBe(1);
+    waits[0]?.end(true);
+    expect(await waiting).toBe(true);
+    await passMs(1_000);
+    expect(marks()).toBe(1);
+  });
+});
+
+test('what a job’s end finds to be due sooner ends the wait then', async () => {
+  const express: Answer = {
+    ids: Array.from({ length: 50 }, (_, index) => `e${index}`),
+    ring: EXPRESS,
+    lookAgainAt: 9_000,
+  };
+  const { takeAll, reservations, slots, marks, waits } = setUpWith(
+    4,
+    express,
+    { lookAgainAt: 9_000 },
+    { lookAgainAt: 1_020 },
+    {},
+  );
+  const [first] = await takeAll();
+  await withTimers(async (passMs) => {
+    await reservations.next();
+    const waiting = reservations.wait(10);
+    if (first) slots.end(first.slot, 'answered');
+    await reservations.nextAfterEnd();
+    await passMs(20);
+    expect(marks()).toBe(0);
+    await passMs(1);
+    expect(marks()).toBe(1);
+    waits[0]?.end(true);
+    expect(await waiting).toBe(true);
+  });
 });
 
 test.each([
   ['that ends before', 1_500],
-  ['when it is due in a month', 1_000 + 30 * 86_400_000],
-  ['when nothing is', 0],
-])('a wait %s leaves no look behind', async (_, lookAgainAt) => {
-  const { takeAll, reservations, requests, waits } = setUp({ lookAgainAt }, {});
+  ['when something is due in a month', 1_000 + 30 * 86_400_000],
+  ['when nothing is due', 0],
+])('a wait %s leaves no mark behind', async (_, lookAgainAt) => {
+  const { takeAll, reservations, marks, waits } = setUp({ lookAgainAt }, {});
   await takeAll();
-  jest.useFakeTimers({ doNotFake: ['performance', 'setImmediate'] });
-  try {
+  await withTimers(async (passMs) => {
     const waiting = reservations.wait(10);
-    await jest.advanceTimersByTimeAsync(400);
+    await passMs(400);
     waits[0]?.end(true);
     expect(await waiting).toBe(true);
-    await jest.advanceTimersByTimeAsync(120_000);
-    expect(requests).toHaveLength(1);
-  } finally {
-    jest.useRealTimers();
-  }
+    await passMs(120_000);
+    expect(marks()).toBe(0);
+  });
 });
 
 test('without room in any ring nothing is asked of Redis', async () => {

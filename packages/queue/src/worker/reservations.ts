@@ -19,6 +19,8 @@ export type ReservationsDeps = {
   readonly leaseMs: number;
   /** Waits until one of the rings is marked, at most so many seconds. Resolves to whether one was. */
   readonly waitForRings: (rings: readonly Ring[], seconds: number) => Promise<boolean>;
+  /** Marks a ring, which ends the wait of one who waits for it. */
+  readonly mark: (ring: Ring) => Promise<unknown>;
   /** Gives back jobs that were never started. */
   readonly giveBack: (jobs: readonly Held[]) => Promise<void>;
   /** Unique among processes, without `|`. */
@@ -62,6 +64,8 @@ const LOOK_AGAIN_SECONDS = 0.1;
 const LEFT_AT_START = 0.6;
 /** The part of its leases that a failed reserve must have left to be repeated under its nonce. */
 const LEFT_AT_REPEAT = 0.75;
+/** What comes due within so many ms is looked at together. */
+const LEAST_MARK_MS = 4;
 /** A longer time is none for a timer of Node, and no wait is so long, in ms. */
 const MOST_TIMER_MS = 60_000;
 /** How often to look whether a paused queue goes on, in seconds. */
@@ -75,7 +79,7 @@ const REFUSED_SECONDS = 0.5;
  * of them start.
  */
 export function createReservations(deps: ReservationsDeps) {
-  const { reserve, slots, groupLimit, leaseMs, waitForRings, giveBack, processId, now } = deps;
+  const { reserve, slots, groupLimit, leaseMs, waitForRings, mark, giveBack, processId, now } = deps;
   const buffer: Held[] = [];
   /** By ring, whether groups may be ready. Only a reserve can tell that none is. */
   let left: readonly boolean[] = RINGS.map(() => true);
@@ -90,6 +94,7 @@ export function createReservations(deps: ReservationsDeps) {
   let hasMark = false;
   /** The rings that `wait` waits for right now. */
   let waitedFor: readonly Ring[] | undefined;
+  let marking: NodeJS.Timeout | undefined;
   let underWay: Promise<void> | undefined;
   const pace = createPace();
 
@@ -120,6 +125,7 @@ export function createReservations(deps: ReservationsDeps) {
     left = reply.left;
     // A paused queue is looked at often anyway.
     lookAgainAt = isPaused ? 0 : reply.lookAgainAt;
+    markWhenDue();
     pace.note(reply.jobs, at);
     for (const reserved of reply.jobs)
       buffer.push({ reserved, slot: slots.start(reserved.group, reserved.ring, reserved.tenant), leaseEndsAt });
@@ -150,30 +156,27 @@ export function createReservations(deps: ReservationsDeps) {
     return take();
   };
 
-  /** A reserve that takes nothing, and wakes whoever waits for what is ready. */
-  const look = async (): Promise<void> => {
+  /** In place of the reserve that must follow a mark: one that takes nothing, and wakes others for what is ready. */
+  const passOnMark = async (): Promise<void> => {
+    if (!hasMark) return;
+    hasMark = false;
     const [at, nonce] = [now(), `${processId}${(reserves++).toString(36)}`];
     const rooms = RINGS.map(() => 0);
     const groups = { groupLimit, suspects: [], withoutRoom: [], isCautious: false };
     await reserve({ now: at, leaseEndsAt: at + leaseMs, nonce, rooms, ...groups });
   };
 
-  /** In place of the reserve that must follow a mark. */
-  const passOnMark = async (): Promise<void> => {
-    if (!hasMark) return;
-    hasMark = false;
-    await look();
-  };
-
   /**
-   * Has a wait end as soon as the next group comes due. Redis by itself ends it up to 0.1 s late: it looks at the time when
-   * a command comes, or as often as its `hz` says.
+   * Has the wait that is under way end as soon as the next group comes due, also if a reserve has told of it meanwhile. Redis
+   * by itself ends a wait up to 0.1 s late: it looks at the time when a command comes, or as often as its `hz` says.
    */
-  const lookWhenDue = (): NodeJS.Timeout | undefined => {
-    if (lookAgainAt === 0) return undefined;
-    const inMs = Math.min(lookAgainAt - now() + 1, MOST_TIMER_MS);
-    // A look that fails leaves it to Redis.
-    return setTimeout(() => void look().catch(() => undefined), inMs);
+  const markWhenDue = (): void => {
+    clearTimeout(marking);
+    const ring = waitedFor?.[0];
+    if (ring === undefined || lookAgainAt === 0) return;
+    const inMs = Math.min(Math.max(LEAST_MARK_MS, lookAgainAt - now() + 1), MOST_TIMER_MS);
+    // A mark that fails leaves it to Redis.
+    marking = setTimeout(() => void mark(ring).catch(() => undefined), inMs);
   };
 
   const stop = async (): Promise<void> => {
@@ -253,15 +256,15 @@ export function createReservations(deps: ReservationsDeps) {
       const found = findRoom();
       const { rings } = found;
       const limit = Math.min(seconds, longestWait(found));
-      const looking = rings.length > 0 ? lookWhenDue() : undefined;
       waitedFor = rings;
+      markWhenDue();
       try {
         if (rings.length > 0) hasMark = await waitForRings(rings, limit);
         else await sleep(limit);
         if (isStopped()) await passOnMark();
         return hasMark;
       } finally {
-        clearTimeout(looking);
+        clearTimeout(marking);
         waitedFor = undefined;
       }
     },
