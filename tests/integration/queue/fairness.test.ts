@@ -3,7 +3,7 @@ import { createQueueScripts } from './queue-scripts.ts';
 import { startQueue } from './start-queue.ts';
 
 const START = 1_800_000_000_000;
-/** Jobs that a tenant may have before others, when it has had none for long. */
+/** Turns that a tenant has left, when it has had none for long. */
 const BURST = 16;
 
 async function setUp() {
@@ -110,15 +110,15 @@ describe('a tenant', () => {
     await using set = await setUp();
     await set.addGroups('a', 300, 2);
     set.passMs(1);
-    await set.addGroups('b', 1, 40);
+    await set.addGroups('b', 1, 20);
     set.passMs(1);
-    await set.addGroups('c', 2, 40);
-    // Each has its burst first.
-    await set.takeGroups(5 + 3 * BURST, 1);
-    expect(tenantsOf(await set.takeGroups(12, 1))).toBe('bcabcabcabca');
+    await set.addGroups('c', 2, 20);
+    // Its first ones come to a ring of which nothing is known, and have turns left.
+    expect(tenantsOf(await set.takeGroups(1 + BURST, 1))).toBe('a'.repeat(1 + BURST));
+    expect(tenantsOf(await set.takeGroups(12, 1))).toBe('abccabcabcab');
   });
 
-  test('that has had nothing for long is given sixteen jobs before one that has all turns', async () => {
+  test('that has had nothing for long has sixteen turns before one that has all', async () => {
     await using set = await setUp();
     await set.addGroups('a', 2, 1_000);
     await set.takeGroups(400, 1);
@@ -126,10 +126,10 @@ describe('a tenant', () => {
       await set.addGroups('b', 10, 1);
       return tenantsOf(await set.takeGroups(11, 1));
     };
-    expect(await transition()).toBe('abbbbbbbbbb');
-    expect(await transition()).toBe('abbbbbbbbab');
+    expect(await transition()).toBe('bbbbbbbbbba');
+    expect(await transition()).toBe('bbbbbbbabab');
     await set.takeGroups(100, 1);
-    expect(await transition()).toBe('abbbbbbbbbb');
+    expect(await transition()).toBe('bbbbbbbbbba');
   });
 
   test('with many groups has all turns while nobody else waits, and they take turns among themselves', async () => {
@@ -146,12 +146,34 @@ describe('a tenant', () => {
     expect(Math.abs(taken.replaceAll('b', '').length - 40)).toBeLessThanOrEqual(8);
   });
 
+  test('that sends a little goes before hundreds that have much waiting', async () => {
+    await using set = await setUp();
+    const tenants = 200;
+    for (let tenant = 0; tenant < tenants; tenant++) await set.addGroups(`a${'x'.repeat(tenant)}`, 1, 50);
+    // Those that came with turns left have had one.
+    await set.takeGroups(1 + (4 * tenants) / 25, 25);
+    for (let transition = 0; transition < 3; transition++) {
+      await set.takeGroups((10 * tenants) / 25, 25);
+      await set.addGroups('b', 10, 1);
+      expect(tenantsOf(await set.takeGroups(10, 1))).toBe('b'.repeat(10));
+    }
+  });
+
+  test('that sends a little has its turns back also while one group has all others', async () => {
+    await using set = await setUp();
+    await set.addGroups('a', 1, 2_000);
+    for (let transition = 0; transition < 4; transition++) {
+      await set.takeGroups(100, 1);
+      await set.addGroups('b', 10, 1);
+      expect(tenantsOf(await set.takeGroups(11, 1)).replaceAll('a', '')).toBe('b'.repeat(10));
+    }
+  });
+
   test('that had all turns for long is not made to wait for that when another comes', async () => {
     await using set = await setUp();
     await set.addGroups('a', 2, 500);
     await set.takeGroups(400, 1);
-    await set.addGroups('b', 1, 60);
-    expect(tenantsOf(await set.takeGroups(1 + BURST, 1))).toBe(`a${'b'.repeat(BURST)}`);
+    await set.addGroups('b', 1, 30);
     expect(tenantsOf(await set.takeGroups(20, 1)).replaceAll('b', '')).toHaveLength(10);
   });
 
@@ -194,11 +216,11 @@ test('a ring gives few jobs that have waited for long, and those that came due m
   };
   expect(await reserve(25)).toBe('aaa');
   await set.addGroups('b', 10, 1);
-  expect(await reserve(25)).toBe('aaabbbbbbbbbb');
+  expect(await reserve(25)).toBe('bbbbbbbbbbaaa');
   expect(await reserve(2)).toBe('aa');
   await set.addGroups('c', 2, 2);
-  expect(await reserve(5)).toBe('aaacc');
-  expect(await reserve(5)).toBe('ccaaa');
+  expect(await reserve(3)).toBe('ccc');
+  expect(await reserve(5)).toBe('aaac');
 });
 
 test('of a ring without waiting groups no turns are kept, and of one that is busy only those to come', async () => {

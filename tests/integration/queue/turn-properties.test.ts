@@ -11,7 +11,7 @@ const START = 1_800_000_000_000;
 const LIMIT = 5;
 const CONCURRENCY = 4;
 const JOBS_A_TURN = 4;
-/** Jobs that a tenant may have before others, when it has had none for long. */
+/** Turns that a tenant has left, when it has had none for long. */
 const BURST = 16;
 const TENANTS = ['a', 'b', 'c'];
 

@@ -32,10 +32,7 @@ export const SLOW_FROM_MS = 1_000;
  * before.
  */
 export const TURN = 0.125;
-/**
- * Jobs that a tenant may have before those that wait, when it has had none for long. A transition has eleven deliveries at
- * most, ten of receivers and a callback.
- */
+/** Turns that a tenant may have left. A transition has eleven deliveries at most, ten of receivers and a callback. */
 const BURST = 16;
 /** How far behind the present turn a tenant's next one is remembered. */
 export const BURST_TURNS = BURST * TURN;
@@ -106,16 +103,17 @@ local function waitUntilOf(group, state, now)
 end
 
 -- When the first of a group's waiting jobs may go (ms), and its class if that is now; nil when none waits. Of several
--- that may go, it takes the one that goes first. waitUntil: until when only urgent jobs may go.
+-- that may go, it takes the one that goes first, and also says since when that job by itself may go. waitUntil: until when
+-- only urgent jobs may go.
 local function firstDue(group, now, waitUntil)
   local key, soonest = prefix .. 'q:' .. group, nil
   local found = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
   while found[1] do
     local score = tonumber(found[2])
     local class = math.floor(score / CLASS)
-    local due = score - class * CLASS
-    if class ~= 0 then due = math.max(due, waitUntil) end
-    if due <= now then return due, class end
+    local own = score - class * CLASS
+    local due = class == 0 and own or math.max(own, waitUntil)
+    if due <= now then return due, class, own end
     if not soonest or due < soonest then soonest = due end
     found = redis.call('ZRANGE', key, (class + 1) * CLASS, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')
   end
@@ -141,35 +139,38 @@ local function keep(key, state, now)
   redis.call('PEXPIRE', key, ${GROUP_TTL_MS})
 end
 
--- Takes the next turn of a group's tenant. This is start-time fair queuing: the turn of the group that goes first is the
+-- The turn of a group that comes to a ring. This is start-time fair queuing: the turn of the group that goes first is the
 -- ring's present one, and a tenant's next turn comes after the last one that it has been given. So a tenant has one turn at
 -- a time while others wait, however many groups it has, and all of them while nobody does. One that has taken less than its
--- share has some turns left, ${BURST} at most: whoever sends a little doesn't stand behind whoever sends all the time. Those
--- that come at the present turn go in the order in which they come. A turn costs as much as it gives jobs, so that many
--- jobs of one group are not sent before as many groups of another tenant.
--- more: turns that the tenant owes for its last one
-local function takeTurn(ring, state, present, more)
-  local key = prefix .. 'turns:' .. ring
-  local following = state.tenant and tonumber(redis.call('ZSCORE', key, state.tenant) or '')
-  local from = math.max(following and following + more * ${TURN} or 0, present - ${BURST_TURNS})
+-- share has some turns left, ${BURST} at most. It goes before the group at the head, and so doesn't stand behind whoever
+-- sends all the time. Those that have turns left go in the order in which they come, and from the 256th on behind the
+-- head. A turn costs as much as it gives jobs, so that many jobs of one group are not sent before as many groups of another
+-- tenant.
+local function turnIn(ring, state, now)
+  local first = redis.call('ZRANGE', prefix .. 'ready:' .. ring, 0, 0, 'WITHSCORES')
+  if not first[1] then return now end
+  local key, present = prefix .. 'turns:' .. ring, tonumber(first[2])
+  local following = state.tenant and tonumber(redis.call('ZSCORE', key, state.tenant) or '') or 0
+  local from = math.max(following, present - ${BURST_TURNS})
+  local last = tonumber(redis.call('ZSCORE', key, '') or '')
+  -- Where no turns are known, all that wait have just come.
+  if not last then last = redis.call('EXISTS', key) == 1 and 0 or present end
   if state.tenant then redis.call('ZADD', key, from + ${TURN}, state.tenant) end
   if from > present then return from end
-  local last = tonumber(redis.call('ZSCORE', key, '') or '') or 0
-  local turn = math.min(math.max(last, present) + ${TURN_STEP}, present + ${TURN - TURN_STEP})
+  local turn = math.min(math.max(last, present - ${TURN}) + ${TURN_STEP}, present + ${TURN - TURN_STEP})
   redis.call('ZADD', key, turn, '')
   return turn
 end
 
--- The turn of a group that comes to a ring.
-local function turnIn(ring, state, now)
-  local first = redis.call('ZRANGE', prefix .. 'ready:' .. ring, 0, 0, 'WITHSCORES')
-  return first[1] and takeTurn(ring, state, tonumber(first[2]), 0) or now
-end
-
--- The next turn of a group that has given so many jobs in this one, and waits again.
+-- The next turn of a group that has given so many jobs in this one, and waits again: its tenant has no turns left.
 local function turnAfter(turn, ring, state, jobs)
-  if not state.tenant then return turn + jobs * ${TURN} end
-  return takeTurn(ring, state, turn, jobs - 1)
+  local following = turn + jobs * ${TURN}
+  if not state.tenant then return following end
+  local key = prefix .. 'turns:' .. ring
+  local free = tonumber(redis.call('ZSCORE', key, state.tenant) or '') or 0
+  following = math.max(following, free + (jobs - 1) * ${TURN})
+  redis.call('ZADD', key, following + ${TURN}, state.tenant)
+  return following
 end
 
 -- Settles the turn of a group that leaves a ring, of which one job was taken for granted. jobs: what it has given, 0 when

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BURST_TURNS, GROUP_LUA, RATE_LUA, RECHECK_MS } from '../groups/group-lua.ts';
+import { BURST_TURNS, GROUP_LUA, RATE_LUA, RECHECK_MS, TURN } from '../groups/group-lua.ts';
 import { dueAtOf, RINGS, type DefineScript, type QueueKeys, type Ring } from '../queue-keys.ts';
 
 /** A job under a lease. */
@@ -254,7 +254,7 @@ local function serve(group, turn, ring, room, staleRoom, isAlone)
     return 0
   end
   local waitUntil = waitUntilOf(group, state, now)
-  local dueSince, class = firstDue(group, now, waitUntil)
+  local _, class, dueSince = firstDue(group, now, waitUntil)
   if not class or ringOf(group, state, now) ~= ring then
     place(group, state, now, limit)
     return 0
@@ -298,7 +298,11 @@ local function serve(group, turn, ring, room, staleRoom, isAlone)
     put(group, state, nil, now)
   else
     place(group, state, now, limit)
-    if state.place == ring and not isAlone then redis.call('ZADD', KEYS[4 + ring], turnAfter(turn, ring, state, served), group) end
+    if state.place == ring then
+      -- Turns pass also while one group has all of them: those who have had none have some left then.
+      local following = isAlone and turn + served * ${TURN} or turnAfter(turn, ring, state, served)
+      redis.call('ZADD', KEYS[4 + ring], following, group)
+    end
   end
   return served, isStale
 end
