@@ -142,7 +142,7 @@ export async function startQueue(now: () => number = Date.now) {
     return createGroupBackend({
       prefix: PREFIX,
       defineScript: (_name, lua): Script => defineScript(commands, lua),
-      commands: { zadd: (key, score, member) => redis.zadd(key, score, member) },
+      commands: { zadd: (key, score, member) => commands.zadd(key, score, member) },
       waitConnection: {
         bzpopmin: (names, seconds) => waiting.bzpopmin(names, seconds),
         disconnect: () => {

@@ -152,13 +152,15 @@ local function turnIn(ring, state, now)
   local key, present = prefix .. 'turns:' .. ring, tonumber(first[2])
   local following = state.tenant and tonumber(redis.call('ZSCORE', key, state.tenant) or '') or 0
   local from = math.max(following, present - ${BURST_TURNS})
-  local last = tonumber(redis.call('ZSCORE', key, '') or '')
-  -- Where no turns are known, all that wait have just come.
-  if not last then last = redis.call('EXISTS', key) == 1 and 0 or present end
+  local turn = from
+  if from <= present then
+    local last = tonumber(redis.call('ZSCORE', key, '') or '')
+    -- Where no turns are known, all that wait have just come.
+    if not last then last = redis.call('EXISTS', key) == 1 and 0 or present end
+    turn = math.min(math.max(last, present - ${TURN}) + ${TURN_STEP}, present + ${TURN - TURN_STEP})
+    redis.call('ZADD', key, turn, '')
+  end
   if state.tenant then redis.call('ZADD', key, from + ${TURN}, state.tenant) end
-  if from > present then return from end
-  local turn = math.min(math.max(last, present - ${TURN}) + ${TURN_STEP}, present + ${TURN - TURN_STEP})
-  redis.call('ZADD', key, turn, '')
   return turn
 end
 

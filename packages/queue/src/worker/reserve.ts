@@ -262,7 +262,7 @@ local function serve(group, turn, ring, room, staleRoom, isAlone)
   local key, isProbe = prefix .. 'g:' .. group, state.isOpen and ring ~= '0'
   local isStale = dueSince <= now - ${STALE_FROM_MS}
   if isStale and staleRoom <= 0 then return 0, true end
-  local count = math.min(isStale and staleRoom or room, room, ${JOBS_A_TURN}, limitOf(group, state, now, limit) - state.inWork)
+  local count = math.min(room, isStale and staleRoom or room, ${JOBS_A_TURN}, limitOf(group, state, now, limit) - state.inWork)
   if rate then
     local tokens = tokensIn(state, rate, now)
     if tokens == 0 and class > 0 then
