@@ -1,6 +1,7 @@
 import { defineScript } from '@herald/store/redis/script';
 import { closeRedis, connectRedis, type ConnectionUse } from '@herald/store/redis/connect-redis';
 import { askRedis, startRedis, waitFor } from '@herald/test-kit';
+import { readFileSync } from 'node:fs';
 import { startStores, type Stores } from '../support/start-stores.ts';
 
 const ADD_LUA = `
@@ -33,13 +34,29 @@ test('the error of a script is that of Redis, and nothing runs again', async () 
   expect(await redis.get('runs')).toBe('1');
 });
 
-test('a script may be defined while other commands of the client wait in a pipeline', async () => {
+test('a script may be defined while other commands of the client have no answer yet', async () => {
   const { redis } = stores;
   const before = redis.set('early', '1');
   const double = defineScript(redis, "return redis.call('GET', KEYS[1]) * 2");
   const after = Promise.all([double(['early'], []), redis.get('early')]);
   expect(await before).toBe('OK');
   expect(await after).toEqual([2, '1']);
+});
+
+/** The calls of the system by which this process has written. */
+const writes = () => Number(/^syscw: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+
+test('what is sent in one turn of the event loop goes out together, and is answered in its order', async () => {
+  const { redis } = stores;
+  const add = defineScript(redis, ADD_LUA);
+  await add(['written'], [1]);
+  const before = writes();
+  const answers = Promise.all(Array.from({ length: 100 }, () => add(['written'], [1])));
+  const last = await redis.get('written');
+  // Other tests have connections too.
+  expect(writes() - before).toBeLessThan(50);
+  expect(await answers).toEqual(Array.from({ length: 100 }, (_, index) => index + 2));
+  expect(last).toBe('101');
 });
 
 /** A Redis of its own, which a test may let refuse, and one connection to it. */
@@ -91,11 +108,11 @@ test.each([
   await expect(add(['sum'], [1])).rejects.toThrow(answer);
 });
 
-test('in the background a script is sent again when the connection breaks behind the first reply of its pipeline', async () => {
+test('in the background a script is sent again when the connection breaks behind the first of several answers', async () => {
   await using own = await startOwn('background');
   const add = defineScript(own.redis, ADD_LUA);
   await add(['sum'], [1]);
-  const others = Promise.allSettled([own.redis.set('proof', '1'), own.redis.wait(1, 10_000)]);
+  const others = Promise.allSettled([own.redis.set('proof', '1'), own.redis.wait(1, 1_000)]);
   const added = add(['sum'], [1]);
   await waitFor('Redis to wait for replicas', async () =>
     (await own.ask('INFO clients')).includes('blocked_clients:1'),

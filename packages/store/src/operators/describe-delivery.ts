@@ -41,7 +41,7 @@ export type DeliveryDescription = {
 };
 
 /**
- * Undefined when there is no record. A page at once costs two pipelines: the client makes one of each tick.
+ * Undefined when there is no record. What a page asks goes to Redis in two writes.
  * @param findPast looks for one that has left Redis
  */
 export async function describeDelivery(

@@ -58,20 +58,17 @@ const endsOfWatch = new WeakMap<RedisClient, () => void>();
 
 const TIMES = { connectTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS, keepAlive: KEEP_ALIVE_MS };
 
-/** Heartbeats go alone: a pipeline for one command costs several times the command. */
-const PIPELINES = { enableAutoPipelining: true, autoPipeliningIgnoredCommands: ['ping'] };
-
+/**
+ * No automatic pipelines. The client makes one for nearly every command, each leads to what it asked and got for as long
+ * as V8 keeps its closures, and a second one waits for the first. In a cluster, they don't follow slots that move.
+ */
 const OPTIONS = {
-  request: { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout: 5_000, ...PIPELINES },
-  background: { maxRetriesPerRequest: null, ...PIPELINES },
+  request: { maxRetriesPerRequest: 1, enableOfflineQueue: false, commandTimeout: 5_000 },
+  background: { maxRetriesPerRequest: null },
   subscriptions: { maxRetriesPerRequest: 1, enableOfflineQueue: false },
 } as const satisfies Record<ConnectionUse, Settings>;
 
-/**
- * No automatic pipelines: the client fills one with commands of several slots. When these slots move to another node,
- * it doesn't follow, as it does for a single command, because each command of the pipeline is refused differently.
- * While a node is away, the tries are 100 ms apart: for half a second of a request, and without end in the background.
- */
+/** While a node is away, the tries are 100 ms apart: for half a second of a request, and without end in the background. */
 function toClusterOptions(use: ConnectionUse): ClusterOptions {
   return use === 'background' ? { maxRedirections: 1_000_000 } : { enableOfflineQueue: false, maxRedirections: 6 };
 }
@@ -202,11 +199,21 @@ function rememberCommands(redis: RedisClient): void {
       const forget = () => waiting.delete(command);
       command.promise.then(forget, forget);
     }
+    if (redis instanceof Redis) joinWrites(redis);
     return send(command, ...rest);
   };
   failsCommands.set(redis, () => {
     isClosed = true;
     for (const reject of waiting.values()) fail(reject);
+  });
+}
+
+/** Has the commands of one turn of the event loop go out in one write: each would be a system call of its own. */
+function joinWrites({ stream }: { readonly stream?: Redis['stream'] }): void {
+  if (!stream || stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => {
+    stream.uncork();
   });
 }
 
@@ -273,7 +280,7 @@ function createClient(target: RedisTarget, use: ConnectionUse, name: string, onR
         clusterRetryStrategy: retryStrategy,
         // A certificate is for a host name, not for its address.
         ...(target.access.usesTls && { dnsLookup: keepHostName }),
-        redisOptions: { ...options, enableAutoPipelining: false, ...toSignInOptions(target.access) },
+        redisOptions: { ...options, ...toSignInOptions(target.access) },
       });
   }
 }

@@ -36,10 +36,10 @@ function refuseWhileSlotMoves(lua: string): string {
 /**
  * Makes a Lua script callable. It sends the script's SHA-1, and the source once the server says that it doesn't know the
  * script: then nothing has run. The client could do that itself (`defineCommand`), but it copies all its scripts into
- * every pipeline that it begins, and in a quiet process nearly every command begins one.
+ * every pipeline.
  *
  * In the background it waits for Redis, as every command does: also while Redis refuses writes for a moment, as in a
- * failover, and when the connection breaks behind the first replies of its pipeline. The script may then run twice.
+ * failover. The script may then run twice.
  */
 export function defineScript(redis: RedisClient, source: string): Script {
   const lua = redis instanceof Cluster ? refuseWhileSlotMoves(source) : source;
