@@ -57,6 +57,22 @@ test('jobs that are due later hide none of another class that are due', async ()
   expect(await set.takeAll()).toEqual([...early.map(({ id }) => id), 'usual later']);
 });
 
+test('a worker whose clock is behind takes what has just been added, all of it, and nothing that is due later', async () => {
+  const added = ['urgent', 'a', 'b', 'c', 'd', 'e', 'background'] as const;
+  const classOf = { urgent: 'urgent', background: 'background' } as const;
+  await using set = await setUp(
+    ...added.map((id) => ({ id, ...(id in classOf && { jobClass: classOf[id as keyof typeof classOf] }) })),
+    { id: 'retry', dueAt: START + 3 },
+  );
+  set.passMs(-3);
+  expect(await set.takeAll()).toEqual(added);
+  expect(await findFaults(set.queue)).toEqual([]);
+  set.passMs(5);
+  expect(await set.takeAll()).toEqual([]);
+  set.passMs(1);
+  expect(await set.takeAll()).toEqual(['retry']);
+});
+
 test('a job that is added again while it waits moves to its new place', async () => {
   await using set = await setUp({ id: 'a', dueAt: START + 60_000 }, { id: 'b' });
   await set.queue.add({ group: 'g', id: 'a', jobClass: 'urgent' });

@@ -61,6 +61,9 @@ export const GROUP_LUA = /* lua */ `
 local CLASS = ${CLASS_FACTOR}
 local URGENT, USUAL, BACKGROUND = 0, CLASS, 2 * CLASS
 
+-- What is due within so many ms counts as due. A reserve sets it.
+local ahead = 0
+
 local function isExpress(group) return string.sub(group, 1, 1) == '${EXPRESS_MARK}' end
 
 -- What this run knows of groups. Whoever writes to a group's hash keeps its state up to date, so that one reading does
@@ -112,6 +115,7 @@ local function firstDue(group, now, waitUntil)
     local score = tonumber(found[2])
     local class = math.floor(score / CLASS)
     local own = score - class * CLASS
+    if own <= now + ahead then own = math.min(own, now) end
     local due = class == 0 and own or math.max(own, waitUntil)
     if due <= now then return due, class, own end
     if not soonest or due < soonest then soonest = due end

@@ -120,6 +120,11 @@ function readHandle(handle: string): Pick<Reserved, 'group' | 'dueAt'> {
 const JOBS_A_TURN = 4;
 /** How long a job has been due that waits for want of time, at least, in ms. */
 export const STALE_FROM_MS = 1_000;
+/**
+ * A reserve takes what is due within so many ms. Whoever added a job has seen it due, by a clock that may be ahead: the
+ * worker that this has woken would have to wait.
+ */
+const CLOCKS_DIFFER_MS = 5;
 /** Turns that have passed, of which one reserve forgets at most so many: Redis does nothing else meanwhile. */
 const TURNS_FORGOTTEN = 100;
 /**
@@ -162,6 +167,7 @@ ${RATE_LUA}
 ${loadLua}
 local isPaused = redis.call('HEXISTS', KEYS[2], 'paused') == 1
 local now, leaseEnd, nonce, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
+ahead = ${CLOCKS_DIFFER_MS}
 
 -- Has a group count as suspect until it answers, or for some time.
 local function suspect(group, state)
@@ -213,7 +219,7 @@ local function pop(group, count)
   local popped, due, early = redis.call('ZPOPMIN', key, count), {}, {}
   for index = 1, #popped, 2 do
     local id, score = popped[index], popped[index + 1]
-    if tonumber(score) % CLASS <= now then
+    if tonumber(score) % CLASS <= now + ahead then
       due[#due + 1] = id
       due[#due + 1] = score
     else
@@ -225,7 +231,7 @@ local function pop(group, count)
   redis.call('ZADD', key, unpack(early))
   -- Jobs of later classes may be due behind a job that is not. A limit of 0 reads none.
   for class = math.floor(tonumber(early[1]) / CLASS) + 1, 2 do
-    local more = redis.call('ZRANGE', key, class * CLASS, class * CLASS + now, 'BYSCORE', 'LIMIT', 0, count - #due / 2, 'WITHSCORES')
+    local more = redis.call('ZRANGE', key, class * CLASS, class * CLASS + now + ahead, 'BYSCORE', 'LIMIT', 0, count - #due / 2, 'WITHSCORES')
     for index = 1, #more, 2 do
       redis.call('ZREM', key, more[index])
       due[#due + 1] = more[index]
