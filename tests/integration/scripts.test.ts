@@ -1,6 +1,6 @@
 import { defineScript } from '@herald/store/redis/script';
 import { closeRedis, connectRedis, type ConnectionUse } from '@herald/store/redis/connect-redis';
-import { askRedis, startRedis, waitFor } from '@herald/test-kit';
+import { askRedis, patient, startRedis, waitFor } from '@herald/test-kit';
 import { readFileSync } from 'node:fs';
 import { startStores, type Stores } from '../support/start-stores.ts';
 
@@ -43,22 +43,6 @@ test('a script may be defined while other commands of the client have no answer 
   expect(await after).toEqual([2, '1']);
 });
 
-/** The calls of the system by which this process has written. */
-const writes = () => Number(/^syscw: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
-
-test('what is sent in one turn of the event loop goes out together, and is answered in its order', async () => {
-  const { redis } = stores;
-  const add = defineScript(redis, ADD_LUA);
-  await add(['written'], [1]);
-  const before = writes();
-  const answers = Promise.all(Array.from({ length: 100 }, () => add(['written'], [1])));
-  const last = await redis.get('written');
-  // Other tests have connections too.
-  expect(writes() - before).toBeLessThan(50);
-  expect(await answers).toEqual(Array.from({ length: 100 }, (_, index) => index + 2));
-  expect(last).toBe('101');
-});
-
 /** A Redis of its own, which a test may let refuse, and one connection to it. */
 async function startOwn(use: ConnectionUse) {
   await using cleanUp = new AsyncDisposableStack();
@@ -79,6 +63,23 @@ async function startOwn(use: ConnectionUse) {
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
+
+/** The calls of the system by which this process has written. */
+const writes = () => Number(/^syscw: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+
+test('what one callback sends goes out together, and is answered in its order', async () => {
+  await using own = await startOwn('request');
+  const { redis } = own;
+  const add = defineScript(redis, ADD_LUA);
+  await add(['written'], [1]);
+  const before = writes();
+  const answers = Promise.all(Array.from({ length: 100 }, () => add(['written'], [1])));
+  const last = await redis.get('written');
+  // Other tests have connections too.
+  expect(writes() - before).toBeLessThan(50);
+  expect(await answers).toEqual(Array.from({ length: 100 }, (_, index) => index + 2));
+  expect(last).toBe('101');
+});
 
 test('in the background a script waits until Redis takes writes, which the listener hears, or the client is closed', async () => {
   await using own = await startOwn('background');
@@ -112,7 +113,7 @@ test('in the background a script is sent again when the connection breaks behind
   await using own = await startOwn('background');
   const add = defineScript(own.redis, ADD_LUA);
   await add(['sum'], [1]);
-  const others = Promise.allSettled([own.redis.set('proof', '1'), own.redis.wait(1, 1_000)]);
+  const others = Promise.allSettled([own.redis.set('proof', '1'), own.redis.wait(1, patient(1_000))]);
   const added = add(['sum'], [1]);
   await waitFor('Redis to wait for replicas', async () =>
     (await own.ask('INFO clients')).includes('blocked_clients:1'),

@@ -208,7 +208,7 @@ function rememberCommands(redis: RedisClient): void {
   });
 }
 
-/** Has the commands of one turn of the event loop go out in one write: each would be a system call of its own. */
+/** Has the commands that one callback sends go out in one write: each would be a system call of its own. */
 function joinWrites({ stream }: { readonly stream?: Redis['stream'] }): void {
   if (!stream || stream.writableCorked > 0) return;
   stream.cork();

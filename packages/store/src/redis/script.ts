@@ -35,11 +35,10 @@ function refuseWhileSlotMoves(lua: string): string {
 
 /**
  * Makes a Lua script callable. It sends the script's SHA-1, and the source once the server says that it doesn't know the
- * script: then nothing has run. The client could do that itself (`defineCommand`), but it copies all its scripts into
- * every pipeline.
+ * script: then nothing has run.
  *
  * In the background it waits for Redis, as every command does: also while Redis refuses writes for a moment, as in a
- * failover. The script may then run twice.
+ * failover. A script of which the answer was lost with its connection runs twice.
  */
 export function defineScript(redis: RedisClient, source: string): Script {
   const lua = redis instanceof Cluster ? refuseWhileSlotMoves(source) : source;
