@@ -72,21 +72,25 @@ async function judgeLine({ redis, keys }: Engine, { clock }: Model, line: readon
   return breaches;
 }
 
+/** A reserve takes what is due within so many ms: clocks differ. */
+const CLOCKS_DIFFER_MS = 5;
+
 /** What is wrong with deliveries that were reserved just now, and so are sent. `first`: those sent for the first time. */
 export async function findEarly(engine: Engine, model: Model, jobs: readonly Reserved[]): Promise<string[]> {
   const lines = readLines(await readAll(engine, model));
+  const soon = model.clock.now + CLOCKS_DIFFER_MS;
   return jobs.flatMap(({ id, loaded: row }) => {
     const loaded = row as LoadReply | undefined;
     if (loaded?.kind !== 'loaded') return [`${id} was not loaded`];
     const { delivery } = loaded;
     // A worker that gets it too early puts it back: a lease that had ended left it in the queue when it was settled.
-    if (delivery.owedAttempts === 0 && (delivery.nextAttemptAt ?? 0) > model.clock.now) return [];
+    if (delivery.owedAttempts === 0 && (delivery.nextAttemptAt ?? 0) > soon) return [];
     const line = lines.find((each) => each.some((one) => one.id === id)) ?? [];
     const place = line.findIndex((one) => one.id === id);
     const before = line.slice(0, Math.max(0, place)).map((one): DeliveryId => one.id);
     if (before.length > 0 && !delivery.isReleased) return [`${id} goes before ${before.join()}`];
     const one = line[place];
-    const mayGo = one && (delivery.tries > 0 || hadItsTurn(one, line) || mayBeReleased(one, model.clock.now));
+    const mayGo = one && (delivery.tries > 0 || hadItsTurn(one, line) || mayBeReleased(one, soon));
     if (before.length > 0 && !mayGo) return [`${id} is released for no reason`];
     const wasReleased = one?.fields.rel !== undefined;
     return before.length === 0 && place >= 0 && delivery.isReleased && !wasReleased

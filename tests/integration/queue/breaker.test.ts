@@ -170,6 +170,18 @@ test('a group that is held back waits until then, except for what is urgent', as
   expect(await set.takeIds()).toEqual(['usual']);
 });
 
+test('a hold is waited for to the ms, also where something urgent has the group looked at', async () => {
+  await using set = await setUp();
+  await set.endOne({ outcome: 'answered', heldUntil: START + 1_000 });
+  await set.add({ id: 'usual' });
+  set.passMs(999);
+  await set.add({ id: 'urgent', jobClass: 'urgent' });
+  expect(await set.takeIds()).toEqual(['urgent']);
+  expect(await set.takeIds()).toEqual([]);
+  set.passMs(1);
+  expect(await set.takeIds()).toEqual(['usual']);
+});
+
 test('a shorter hold doesn’t end a longer one', async () => {
   await using set = await setUp();
   await set.endOne({ outcome: 'answered', heldUntil: START + 60_000 });
