@@ -47,7 +47,9 @@ test('a client tells of each connection that fails after the first, and once it 
   expect(errors).toEqual([]);
   // One that the client would send again, and one that waits for it to be connected.
   const sent = redis.bzpopmin('nothing', 0);
-  await redis.client('ID');
+  await waitFor('it to be sent', async () =>
+    (await askRedis(server.port, 'INFO clients')).includes('blocked_clients:1'),
+  );
   await server[Symbol.asyncDispose]();
   await waitFor('it to be told', () => errors.length > 0);
   expect(errors[0]).toMatchObject({ code: 'ECONNREFUSED' });
