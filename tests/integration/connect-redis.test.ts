@@ -1,5 +1,5 @@
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
-import { askRedis, startRedis, startRedisSentinels, waitFor } from '@herald/test-kit';
+import { askRedis, hasBlockedClient, startRedis, startRedisSentinels, waitFor } from '@herald/test-kit';
 
 const NEVER_MS = 500;
 
@@ -47,9 +47,7 @@ test('a client tells of each connection that fails after the first, and once it 
   expect(errors).toEqual([]);
   // One that the client would send again, and one that waits for it to be connected.
   const sent = redis.bzpopmin('nothing', 0);
-  await waitFor('it to be sent', async () =>
-    (await askRedis(server.port, 'INFO clients')).includes('blocked_clients:1'),
-  );
+  await waitFor('it to be sent', () => hasBlockedClient(server.port));
   await server[Symbol.asyncDispose]();
   await waitFor('it to be told', () => errors.length > 0);
   expect(errors[0]).toMatchObject({ code: 'ECONNREFUSED' });

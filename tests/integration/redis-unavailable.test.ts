@@ -1,7 +1,7 @@
 import { closeRedis, connectRedis } from '@herald/store/redis/connect-redis';
 import { createAwaitReplication } from '@herald/store/redis/await-replication';
 import { isRedisUnavailable } from '@herald/store/redis/refusal';
-import { askRedis, startRedis, waitFor } from '@herald/test-kit';
+import { hasBlockedClient, startRedis, waitFor } from '@herald/test-kit';
 
 const WAIT_MS = 4_000;
 
@@ -17,7 +17,7 @@ test('a Redis that dies between the first and the last reply of a pipeline is un
     await redis.set('{tag}:proof', '1');
     const awaitReplication = createAwaitReplication({ redis, minReplicas: 1, withinMs: WAIT_MS });
     const thrown = awaitReplication({ key: '{tag}:proof' }).catch((error: unknown) => error);
-    const isWaiting = async () => (await askRedis(server.port, 'INFO clients')).includes('blocked_clients:1');
+    const isWaiting = () => hasBlockedClient(server.port);
     await waitFor('Redis to wait for replicas, having answered what comes before', isWaiting, WAIT_MS);
     await server.kill();
     const error = await thrown;

@@ -1,6 +1,6 @@
 import { defineScript } from '@herald/store/redis/script';
 import { closeRedis, connectRedis, type ConnectionUse } from '@herald/store/redis/connect-redis';
-import { askRedis, patient, startRedis, waitFor } from '@herald/test-kit';
+import { askRedis, hasBlockedClient, patient, startRedis, waitFor } from '@herald/test-kit';
 import { readFileSync } from 'node:fs';
 import { startStores, type Stores } from '../support/start-stores.ts';
 
@@ -59,6 +59,7 @@ async function startOwn(use: ConnectionUse) {
   return {
     redis,
     told,
+    port: server.port,
     ask: (command: string) => askRedis(server.port, command),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
@@ -115,9 +116,7 @@ test('in the background a script is sent again when the connection breaks behind
   await add(['sum'], [1]);
   const others = Promise.allSettled([own.redis.set('proof', '1'), own.redis.wait(1, patient(1_000))]);
   const added = add(['sum'], [1]);
-  await waitFor('Redis to wait for replicas', async () =>
-    (await own.ask('INFO clients')).includes('blocked_clients:1'),
-  );
+  await waitFor('Redis to wait for replicas', () => hasBlockedClient(own.port));
   await own.ask('CLIENT KILL TYPE normal');
   expect(await added).toBe(2);
   await others;

@@ -1,4 +1,5 @@
 export {
+  hasBlockedClient,
   askRedis,
   createRedisSecurity,
   type RedisOptions,

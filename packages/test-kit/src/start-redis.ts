@@ -202,6 +202,11 @@ export function securitySettings({ caFile, certFile, keyFile, password }: RedisS
 
 const LIMIT_MS = 2_000;
 
+/** Whether one client of a Redis on loopback waits for the end of a command that blocks. */
+export async function hasBlockedClient(port: number): Promise<boolean> {
+  return (await askRedis(port, 'INFO clients')).includes('blocked_clients:1');
+}
+
 /**
  * Sends one command to a Redis on loopback, and returns the bytes of its reply; none when there is no server. For
  * set-ups that aren't ready for a client yet. With a password it signs in first.
