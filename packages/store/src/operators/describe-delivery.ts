@@ -41,7 +41,7 @@ export type DeliveryDescription = {
 };
 
 /**
- * Undefined when there is no record. What a page asks goes to Redis in two writes.
+ * Undefined when there is no record.
  * @param findPast looks for one that has left Redis
  */
 export async function describeDelivery(

@@ -178,7 +178,7 @@ export async function closeRedis(redis: RedisClient, isSilent = false): Promise<
 
 /**
  * Remembers what has no answer yet. A client that is closed while it reconnects forgets what it would have sent again,
- * and whatever waits for its next attempt: nobody would ever hear of these commands.
+ * and whatever waits for its next attempt: nobody would ever hear of these commands. On the way, joins what is written.
  */
 function rememberCommands(redis: RedisClient): void {
   const waiting = new Map<Command, (error: Error) => void>();
