@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { refusal } from './access/access.ts';
 import { ApiProblem } from './api/api-problem.ts';
 import { watchReader, isTransient, judgeWait, POLL_MS, REREAD_MS } from './api/polling.ts';
+import { readUnlessLeaving } from './receivers/queries.ts';
 import { Console } from './shell/console.tsx';
 import { showAccent } from './texts/brand.ts';
 import { createLazy } from './ui/create-lazy.tsx';
@@ -38,6 +39,7 @@ function createQueryClient(onRefused: (problem: ApiProblem) => void): QueryClien
         networkMode: 'always',
         staleTime: POLL_MS / 2,
         refetchInterval: REREAD_MS,
+        persister: readUnlessLeaving,
         retry: (_failures, error) => isTransient(error),
         retryDelay: judgeWait,
       },

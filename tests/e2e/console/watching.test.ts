@@ -21,33 +21,101 @@ describeWithBrowser('a page that is left open', () => {
     await herald[Symbol.asyncDispose]();
   });
 
-  test('reads its lists again only when something has happened', async () => {
+  /** A page of the console about a receiver, that looks `SPEED` times as often, and what it asks for. */
+  async function openReceiver() {
     const receiver = await herald.startReceiver(() => ({ status: 200 }));
     const workspace = await herald.createWorkspace();
-    const registered = await workspace.registerReceiver({ url: receiver.url });
+    const { id } = await workspace.registerReceiver({ url: receiver.url });
     const answer = await workspace.request('POST', '/api/public/portal-links', { body: {} });
     const { token } = answer.body as { token: string };
-    await using user = await startConsoleUser(browser);
+    const user = await startConsoleUser(browser);
     await user.page.evaluateOnNewDocument(`
       const start = window.setInterval.bind(window);
       window.setInterval = (run, ms = 0, ...args) => start(run, ms / ${SPEED}, ...args);
     `);
-    const paths: string[] = [];
-    user.page.on('request', (request) => paths.push(new URL(request.url()).pathname));
-    const asked = () => paths.filter((path) => path === ASKED).length;
-    const list = `/api/public/webhooks/${registered.id}/deliveries`;
-    const lists = () => paths.filter((path) => path === list).length;
+    const urls: URL[] = [];
+    user.page.on('request', (request) => urls.push(new URL(request.url())));
+    await user.open(`${herald.apis[0]?.origin}/console/receivers/${id}#token=${token}`);
+    const countOf = (path: string) => urls.filter(({ pathname }) => pathname === path).length;
+    await waitFor('the page to ask often', () => countOf(ASKED), { until: (count) => count >= 3 });
+    return { workspace, id, host: new URL(receiver.url).host, user, urls, countOf };
+  }
 
-    await user.open(`${herald.apis[0]?.origin}/console/receivers/${registered.id}#token=${token}`);
-    await waitFor('the page to ask often', asked, { until: (count) => count >= 3 });
+  test('reads its lists again only when something has happened', async () => {
+    const { workspace, id, user: opened, countOf } = await openReceiver();
+    await using user = opened;
+    const list = `/api/public/webhooks/${id}/deliveries`;
+    const lists = () => countOf(list);
     const before = lists();
-    const askedBefore = asked();
-    await waitFor('the page to ask again and again', asked, { until: (count) => count >= askedBefore + 6 });
+    const askedBefore = countOf(ASKED);
+    await waitFor('the page to ask again and again', () => countOf(ASKED), {
+      until: (count) => count >= askedBefore + 6,
+    });
     expect([before > 0, lists() - before]).toEqual([true, 0]);
 
     await createDeliveryClient(workspace).emit();
     await waitFor('the page to read its list', lists, { until: (count) => count > before });
     await user.seesNot('None has been made yet.');
     expect(user.errors).toEqual([]);
+  });
+
+  test('reads nothing of a receiver whose removal has begun, however long the answer takes', async () => {
+    const { workspace, id, host, user: opened, urls } = await openReceiver();
+    await using user = opened;
+    await user.press('button', 'Remove');
+    await user.type(`Type ${host} to confirm`, host);
+    let readBefore = 0;
+    await user.page.setRequestInterception(true);
+    user.page.on('request', (request) => {
+      if (request.method() !== 'DELETE') {
+        void request.continue();
+        return;
+      }
+      readBefore = urls.length;
+      void (async () => {
+        const { status, body } = await workspace.request('DELETE', `/api/public/webhooks/${id}`);
+        // The page would ask every 5 s.
+        await user.page.evaluate('new Promise((done) => window.setInterval(done, 20_000))');
+        await request.respond({ status, contentType: 'application/json', body: JSON.stringify(body) });
+      })();
+    });
+    await user.page.locator('dialog .button-bad').click();
+    await user.sees('Removed.', 'No receiver yet');
+    const after = urls.slice(readBefore).map(({ href }) => href);
+    expect(after).not.toEqual([]);
+    expect(after.filter((url) => url.includes(id))).toEqual([]);
+    expect(user.errors).toEqual([]);
+    // Who comes back is told.
+    await user.page.goBack();
+    await user.sees('not found');
+  });
+
+  test('reads on after a removal that failed', async () => {
+    const { id, host, user: opened, urls } = await openReceiver();
+    await using user = opened;
+    const receiver = `/api/public/webhooks/${id}`;
+    await user.press('button', 'Remove');
+    await user.type(`Type ${host} to confirm`, host);
+    let readBefore = Infinity;
+    await user.page.setRequestInterception(true);
+    user.page.on('request', (request) => {
+      if (request.method() !== 'DELETE') {
+        void request.continue();
+        return;
+      }
+      void (async () => {
+        await user.page.evaluate('new Promise((done) => window.setInterval(done, 20_000))');
+        readBefore = urls.length;
+        const body = JSON.stringify({ status: 503, code: 'unavailable', detail: 'the store is away for a moment' });
+        await request.respond({ status: 503, contentType: 'application/problem+json', body });
+      })();
+    });
+    await user.page.locator('dialog .button-bad').click();
+    await user.sees('The store is away for a moment');
+    for (const path of [ASKED, receiver, `${receiver}/deliveries`, `${receiver}/stats`])
+      await waitFor(`the page to read ${path} again`, () =>
+        urls.slice(readBefore).some((url) => url.pathname === path),
+      );
+    expect(user.errors.filter((error) => !error.includes('503'))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
+import { type Query, type QueryPersister, useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
 import { api } from '../api/client.ts';
 import { CHART_POLL_MS, judgeChartPace, quietMs } from '../api/polling.ts';
 import { useReceivers } from '../deliveries/queries.ts';
@@ -38,17 +38,52 @@ export function useNewestDeliveries() {
   });
 }
 
-/** Removes a receiver. Of what is gone nothing is read again. */
+/** By the receiver that is being removed: settles when it is not, or when its page has been left. */
+const removals = new Map<string, Promise<void>>();
+/** How long after a removal its page has been left, in ms. */
+const LEFT_AFTER_MS = 1_000;
+
+/** Removes a receiver. Meanwhile nothing of it is read: it would not be found. */
 export function useRemoval(id: string, onRemoved: () => void) {
   const queries = useQueryClient();
+  const isOf = ({ queryKey }: Pick<Query, 'queryKey'>) => JSON.stringify(queryKey).includes(id);
   return useMutation({
-    mutationFn: () => api.DELETE('/api/public/webhooks/{id}', { params: { path: { id } } }),
+    mutationFn: async () => {
+      const stopped = queries.cancelQueries({ predicate: isOf });
+      const removal = stopped.then(() => api.DELETE('/api/public/webhooks/{id}', { params: { path: { id } } }));
+      const left = removal.then(
+        () => new Promise<void>((resolve) => setTimeout(resolve, LEFT_AFTER_MS)),
+        () => undefined,
+      );
+      removals.set(
+        id,
+        left.finally(() => removals.delete(id)),
+      );
+      try {
+        return await removal;
+      } catch (error) {
+        void queries.invalidateQueries({ predicate: isOf });
+        throw error;
+      }
+    },
     onSuccess: () => {
       onRemoved();
-      void queries.invalidateQueries({ predicate: ({ queryKey }) => !JSON.stringify(queryKey).includes(id) });
+      void queries.invalidateQueries({ predicate: (query) => !isOf(query) });
     },
   });
 }
+
+/** Reads. What is of a receiver that is being removed waits for the end of that, and is not read if nobody wants it then. */
+export const readUnlessLeaving: QueryPersister = async (read, context) => {
+  const key = JSON.stringify(context.queryKey);
+  const removal = [...removals].find(([id]) => key.includes(id))?.[1];
+  if (removal) {
+    const { signal } = context;
+    await removal;
+    signal.throwIfAborted();
+  }
+  return read(context);
+};
 
 /** Changes a receiver, then reads what it changed. */
 export function useChange<Input, Output>(change: (input: Input) => Promise<Output>) {

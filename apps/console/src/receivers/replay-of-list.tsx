@@ -285,7 +285,7 @@ function useIsPending(replay: Schemas['Replay'] | undefined) {
     replay?.statuses.includes(status),
   );
   const query = useQuery({
-    queryKey: ['replay-rest', replay?.id],
+    queryKey: ['replay-rest', replay?.receiverId, replay?.id],
     queryFn: async ({ signal }) => {
       const { receiverId = '', since = '', until = '', event } = replay ?? {};
       const range = { since, until, limit: REST_PAGE, ...(event !== undefined && { event }) };
