@@ -43,7 +43,7 @@ ${table(only(api))}
 ${table(only(worker))}
 
 \`herald_egress_proxy_…\` exist only in a worker with \`EGRESS_PROXY_URL\`, \`herald_history_…\` only with \`HISTORY_URL\`. Both processes also show the metrics \`process_…\` and
-\`nodejs_…\` of their Node: memory, CPU time, event loop, garbage collection. The event loop is looked at every 100 ms, so its lag is 0.1 s at rest.
+\`nodejs_…\` of their Node: memory, CPU time, event loop, garbage collection. The event loop is looked at every 200 ms, so its lag is 0.2 s at rest.
 
 \`npm run docs:reference\` makes this page from the metrics that the processes create.
 `;

@@ -26,7 +26,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     },
   },
   startHeartbeat: {
-    everyMs: 500,
+    everyMs: 1_000,
     start(done) {
       const ping = () => Promise.resolve('PONG').finally(done);
       return Promise.resolve(startHeartbeat({ status: 'ready', ping } as never, 'commands').stop);

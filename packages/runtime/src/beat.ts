@@ -1,5 +1,5 @@
 /** How often a process at rest wakes for what need not be on time, in ms. */
-export const BEAT_MS = 500;
+export const BEAT_MS = 1_000;
 
 /** `from`: as `performance.now()`. */
 type Waiting = { readonly from: number; readonly run: () => void };

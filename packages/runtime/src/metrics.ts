@@ -7,7 +7,7 @@ export type MetricsRegistry = Registry;
  * How often the event loop is looked at, in ms. No measured lag is shorter, and a process at rest wakes for little else:
  * at the library's 10 ms, each look costs half of its processor time.
  */
-const EVENT_LOOP_EVERY_MS = 100;
+const EVENT_LOOP_EVERY_MS = 200;
 
 /** A registry with the metrics of every process: its build, memory, CPU time, event loop and garbage collection. */
 export function createMetricsRegistry(process: 'api' | 'worker'): MetricsRegistry {
@@ -15,8 +15,8 @@ export function createMetricsRegistry(process: 'api' | 'worker'): MetricsRegistr
   collectDefaultMetrics({
     register: registry,
     eventLoopMonitoringPrecision: EVENT_LOOP_EVERY_MS,
-    // Ten times as long as by default: it, too, wakes the process.
-    eventLoopUtilizationTimeout: 1_000,
+    // Fifty times as long as by default: it, too, wakes the process.
+    eventLoopUtilizationTimeout: 5_000,
   });
   return registry;
 }

@@ -7,6 +7,7 @@ import { checkPersistence, checkRole, judgeMemory } from '../redis/check-master.
 import { checkPermissions } from '../redis/check-permissions.ts';
 import { judgeSkew } from '../redis/clock.ts';
 import { hasLeftReplica, mastersOf, type RedisClient } from '../redis/connect-redis.ts';
+import { SILENCE_KNOWN_MS } from '../redis/open-connections.ts';
 import { readMemory } from '../redis/read-info.ts';
 import { refusalOf, type Refusal } from '../redis/refusal.ts';
 
@@ -36,8 +37,11 @@ type ReadinessDeps = {
 
 /** However many probes come, Redis is asked at most once in this time, in ms. */
 const REMEMBERED_MS = 1_000;
-/** A probe gets an answer within this time, whatever hangs, in ms. */
-const ANSWER_LIMIT_MS = 1_750;
+/**
+ * A probe gets an answer within this time, whatever hangs, in ms. It must not know of a silence before the heartbeat
+ * does: who has been told of it is refused at once.
+ */
+const ANSWER_LIMIT_MS = SILENCE_KNOWN_MS + 250;
 
 const AWAY = unavailable(
   'redis_away',

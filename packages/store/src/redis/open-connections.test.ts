@@ -74,7 +74,7 @@ test('a server that owes an answer is silent at the beat nearest to a second aft
       return isSilent();
     };
     // Each beat is on time. The question was noted a millisecond after the first.
-    expect([await beat(BEAT_MS + 1), await beat(BEAT_MS - 1), await beat(BEAT_MS)]).toEqual([false, false, true]);
+    expect([await beat(BEAT_MS + 1), await beat(BEAT_MS - 1)]).toEqual([false, true]);
   } finally {
     stop();
     jest.useRealTimers();

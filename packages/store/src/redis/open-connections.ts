@@ -80,14 +80,11 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
 }
 export type Connections = ReturnType<typeof openConnections>;
 
-/** How often a server is asked for an answer, in ms. Every 250 ms took 0.4 % of a processor of each process at rest. */
-const ASKED_EVERY_MS = 500;
-/**
- * A server that owes an answer at the beat nearest to so long after the question is silent, in ms. Readiness, which waits
- * for 1.75 s, must not know it sooner: who has been told so is refused at once.
- */
+/** A server that owes an answer at the beat nearest to so long after the question is silent, in ms. */
 const SILENT_AFTER_MS = 1_000;
-/** After this silence a cluster's connection of subscriptions is made again, in ms. All others do that themselves. */
+/** A silent server is known as such within this, in ms: the question may come a beat after its last answer. */
+export const SILENCE_KNOWN_MS = BEAT_MS + SILENT_AFTER_MS;
+/** At the beat nearest to this silence a cluster's connection of subscriptions is made again, in ms. All others do that themselves. */
 const SUBSCRIBER_LIMIT_MS = 6_000;
 /** A channel without messages: a cluster's connection of subscriptions subscribes to it repeatedly to get an answer. */
 const BEAT_CHANNEL = 'herald:test:heartbeat';
@@ -101,8 +98,8 @@ type Party = {
 };
 
 /**
- * Watches whether the server of a connection answers, as a connection can die without a reset. Asks again and again,
- * one question at a time, so that there is always a command for which `socketTimeout` closes a dead connection.
+ * Watches whether the server of a connection answers, as a connection can die without a reset. Asks at every beat, one
+ * question at a time, so that there is always a command for which `socketTimeout` closes a dead connection.
  */
 export function startHeartbeat(redis: RedisClient, holds: 'commands' | 'subscriptions') {
   const isClusterSubscriber = holds === 'subscriptions' && redis instanceof Cluster;
@@ -131,7 +128,7 @@ export function startHeartbeat(redis: RedisClient, holds: 'commands' | 'subscrip
     if (party.isAsked) party.owesSince ??= performance.now();
     const owesMs = party.owesSince === undefined ? 0 : performance.now() - party.owesSince;
     party.isSilent = owesMs >= SILENT_AFTER_MS - BEAT_MS / 2;
-    if (!isClusterSubscriber || owesMs < SUBSCRIBER_LIMIT_MS) return;
+    if (!isClusterSubscriber || owesMs < SUBSCRIBER_LIMIT_MS - BEAT_MS / 2) return;
     party.owesSince = undefined;
     member.disconnect(true);
   };
@@ -146,7 +143,7 @@ export function startHeartbeat(redis: RedisClient, holds: 'commands' | 'subscrip
       setImmediate(judge, member, party);
     }
   };
-  const stop = everyBeat(ASKED_EVERY_MS, beat);
+  const stop = everyBeat(BEAT_MS, beat);
   return {
     /** Whether the server owes an answer for too long. Of a cluster: whether all its masters do. No I/O. */
     isSilent: () => parties.size > 0 && [...parties.values()].every((party) => party.isSilent),
