@@ -14,12 +14,25 @@ function build(limit = 10) {
   return { ask, calls };
 }
 
+/** What has been begun in this turn of the event loop goes on in the next one, and is over. */
+async function nextTurn(): Promise<void> {
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+}
+
 test('what is asked for in one turn goes in one call, and everybody gets his own result', async () => {
   const { ask, calls } = build();
   const later = Promise.resolve().then(() => ask(3)); // the same turn: nothing happened in between
   expect(await Promise.all([ask(1), ask(2), later])).toEqual(['1', '2', '3']);
   expect(await ask(4)).toBe('4');
   expect(calls).toEqual([[1, 2, 3], [4]]);
+});
+
+test('what several events of one turn ask for goes in one call', async () => {
+  const { ask, calls } = build();
+  const asked = [1, 2, 3].map((item) => new Promise(setImmediate).then(() => ask(item)));
+  expect(await Promise.all(asked)).toEqual(['1', '2', '3']);
+  expect(calls).toEqual([[1, 2, 3]]);
 });
 
 test('a call that weighs enough takes no further item, and the order stays', async () => {
@@ -49,16 +62,16 @@ test('while a call is under way all that is asked for goes into the next batch',
   const asked: Promise<number>[] = [];
   for (let item = 0; item < 6; item++) {
     asked.push(ask(item));
-    await new Promise(setImmediate); // each in a turn of its own
+    await nextTurn();
   }
   expect(calls).toEqual([[0]]);
   replies[0]?.();
   await asked[0];
-  await new Promise(setImmediate);
+  await nextTurn();
   expect(calls).toEqual([[0], [1, 2, 3]]);
   replies[1]?.();
   await asked[3];
-  await new Promise(setImmediate);
+  await nextTurn();
   expect(calls).toEqual([[0], [1, 2, 3], [4, 5]]);
   for (const reply of replies) reply();
   expect(await Promise.all(asked)).toEqual([0, 1, 2, 3, 4, 5]);

@@ -14,9 +14,9 @@ type Asked<T, R> = {
 };
 
 /**
- * Makes one call for a batch of items: items of one turn of the event loop go together, and while a call is under way
- * all others wait for the next batch. Batches grow with the load; at rest no item waits. Items go in their order. A call
- * that fails, fails for its own items only.
+ * Makes one call for a batch of items: items of one turn of the event loop go together, also those of several sockets,
+ * and while a call is under way all others wait for the next batch. Batches grow with the load; at rest no item waits.
+ * Items go in their order. A call that fails, fails for its own items only.
  */
 export function batchCalls<T, R>({ call, weightOf = () => 1, limit }: BatchOptions<T, R>): (item: T) => Promise<R> {
   let waiting: Asked<T, R>[] = [];
@@ -47,7 +47,7 @@ export function batchCalls<T, R>({ call, weightOf = () => 1, limit }: BatchOptio
   const schedule = () => {
     if (isUnderWay || waiting.length === 0) return;
     isUnderWay = true;
-    process.nextTick(() => {
+    setImmediate(() => {
       void run(nextBatch()).finally(() => {
         isUnderWay = false;
         schedule();
