@@ -6,8 +6,7 @@ import { GLOBAL_KEYS } from '../keys/keys.ts';
 import { checkPersistence, checkRole, judgeMemory } from '../redis/check-master.ts';
 import { checkPermissions } from '../redis/check-permissions.ts';
 import { judgeSkew } from '../redis/clock.ts';
-import { hasLeftReplica, mastersOf, type RedisClient } from '../redis/connect-redis.ts';
-import { SILENCE_KNOWN_MS } from '../redis/open-connections.ts';
+import { hasLeftReplica, mastersOf, SILENCE_KNOWN_MS, type RedisClient } from '../redis/connect-redis.ts';
 import { readMemory } from '../redis/read-info.ts';
 import { refusalOf, type Refusal } from '../redis/refusal.ts';
 

@@ -1,4 +1,5 @@
 import { answerWithin, oneAtATime } from '@herald/runtime/async';
+import { BEAT_MS } from '@herald/runtime/beat';
 import { Cluster, Redis, type ClusterOptions, type Command, type RedisOptions } from 'ioredis';
 import { explainFailure, isDatabaseRefusal } from './explain-failure.ts';
 import { placesOf, toSignInOptions, type RedisTarget } from './redis-target.ts';
@@ -37,6 +38,10 @@ const SOCKET_TIMEOUT_MS = 6_000;
 export const BLOCK_LIMIT_MS = 4_000;
 /** The system probes an idle connection after this, in ms. Ten lost probes, one a second, end it. */
 const KEEP_ALIVE_MS = 10_000;
+/** A server that owes an answer at the beat nearest to so long after the question is silent, in ms. */
+export const SILENT_AFTER_MS = 1_000;
+/** A silent server is known as such within this, in ms: the question may come a beat after its last answer. */
+export const SILENCE_KNOWN_MS = BEAT_MS + SILENT_AFTER_MS;
 /** A Sentinel that doesn't name the master within this is skipped, in ms. */
 const SENTINEL_ANSWER_MS = 2_000;
 const QUIT_LIMIT_MS = 2_000;

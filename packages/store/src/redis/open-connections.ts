@@ -5,7 +5,14 @@ import { createCounter, type MetricsRegistry } from '@herald/runtime/metrics';
 import { Cluster } from 'ioredis';
 import { nameConnection } from '../keys/layout.ts';
 import { isRedisRefusal } from './refusal.ts';
-import { closeRedis, connectRedis, mastersOf, type ConnectionUse, type RedisClient } from './connect-redis.ts';
+import {
+  closeRedis,
+  connectRedis,
+  mastersOf,
+  SILENT_AFTER_MS,
+  type ConnectionUse,
+  type RedisClient,
+} from './connect-redis.ts';
 import type { RedisTarget } from './redis-target.ts';
 
 type OpenConnectionsDeps = {
@@ -80,10 +87,6 @@ export function openConnections({ target, use, metrics, logger, giveUp }: OpenCo
 }
 export type Connections = ReturnType<typeof openConnections>;
 
-/** A server that owes an answer at the beat nearest to so long after the question is silent, in ms. */
-const SILENT_AFTER_MS = 1_000;
-/** A silent server is known as such within this, in ms: the question may come a beat after its last answer. */
-export const SILENCE_KNOWN_MS = BEAT_MS + SILENT_AFTER_MS;
 /** At the beat nearest to this silence a cluster's connection of subscriptions is made again, in ms. All others do that themselves. */
 const SUBSCRIBER_LIMIT_MS = 6_000;
 /** A channel without messages: a cluster's connection of subscriptions subscribes to it repeatedly to get an answer. */
