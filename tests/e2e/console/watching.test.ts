@@ -1,6 +1,6 @@
 import { waitFor } from '@herald/test-kit';
 import type { Browser } from 'puppeteer-core';
-import { startConsoleUser } from '../../support/console-user.ts';
+import { startConsoleUser, type ConsoleUser } from '../../support/console-user.ts';
 import { createDeliveryClient } from '../../support/delivery-client.ts';
 import { describeWithBrowser } from '../../support/describe-with-browser.ts';
 import { startBrowser } from '../../support/start-browser.ts';
@@ -41,6 +41,31 @@ describeWithBrowser('a page that is left open', () => {
     return { workspace, id, host: new URL(receiver.url).host, user, urls, countOf };
   }
 
+  /** Removes the receiver of the page, whose DELETE gets this answer. */
+  async function removeSlowly(
+    user: ConsoleUser,
+    host: string,
+    answer: () => Promise<{ status: number; body: unknown }>,
+  ) {
+    await user.press('button', 'Remove');
+    await user.type(`Type ${host} to confirm`, host);
+    await user.page.setRequestInterception(true);
+    user.page.on('request', (request) => {
+      if (request.method() !== 'DELETE') {
+        void request.continue();
+        return;
+      }
+      void (async () => {
+        const { status, body } = await answer();
+        await request.respond({ status, contentType: 'application/json', body: JSON.stringify(body) });
+      })();
+    });
+    await user.page.locator('dialog .button-bad').click();
+  }
+  /** The page would ask every 5 s. */
+  const fourLooks = (user: ConsoleUser) =>
+    user.page.evaluate('new Promise((done) => window.setInterval(done, 20_000))');
+
   test('reads its lists again only when something has happened', async () => {
     const { workspace, id, user: opened, countOf } = await openReceiver();
     await using user = opened;
@@ -62,24 +87,13 @@ describeWithBrowser('a page that is left open', () => {
   test('reads nothing of a receiver whose removal has begun, however long the answer takes', async () => {
     const { workspace, id, host, user: opened, urls } = await openReceiver();
     await using user = opened;
-    await user.press('button', 'Remove');
-    await user.type(`Type ${host} to confirm`, host);
     let readBefore = 0;
-    await user.page.setRequestInterception(true);
-    user.page.on('request', (request) => {
-      if (request.method() !== 'DELETE') {
-        void request.continue();
-        return;
-      }
+    await removeSlowly(user, host, async () => {
       readBefore = urls.length;
-      void (async () => {
-        const { status, body } = await workspace.request('DELETE', `/api/public/webhooks/${id}`);
-        // The page would ask every 5 s.
-        await user.page.evaluate('new Promise((done) => window.setInterval(done, 20_000))');
-        await request.respond({ status, contentType: 'application/json', body: JSON.stringify(body) });
-      })();
+      const answer = await workspace.request('DELETE', `/api/public/webhooks/${id}`);
+      await fourLooks(user);
+      return answer;
     });
-    await user.page.locator('dialog .button-bad').click();
     await user.sees('Removed.', 'No receiver yet');
     const after = urls.slice(readBefore).map(({ href }) => href);
     expect(after).not.toEqual([]);
@@ -94,23 +108,12 @@ describeWithBrowser('a page that is left open', () => {
     const { id, host, user: opened, urls } = await openReceiver();
     await using user = opened;
     const receiver = `/api/public/webhooks/${id}`;
-    await user.press('button', 'Remove');
-    await user.type(`Type ${host} to confirm`, host);
     let readBefore = Infinity;
-    await user.page.setRequestInterception(true);
-    user.page.on('request', (request) => {
-      if (request.method() !== 'DELETE') {
-        void request.continue();
-        return;
-      }
-      void (async () => {
-        await user.page.evaluate('new Promise((done) => window.setInterval(done, 20_000))');
-        readBefore = urls.length;
-        const body = JSON.stringify({ status: 503, code: 'unavailable', detail: 'the store is away for a moment' });
-        await request.respond({ status: 503, contentType: 'application/problem+json', body });
-      })();
+    await removeSlowly(user, host, async () => {
+      await fourLooks(user);
+      readBefore = urls.length;
+      return { status: 503, body: { status: 503, code: 'unavailable', detail: 'the store is away for a moment' } };
     });
-    await user.page.locator('dialog .button-bad').click();
     await user.sees('The store is away for a moment');
     for (const path of [ASKED, receiver, `${receiver}/deliveries`, `${receiver}/stats`])
       await waitFor(`the page to read ${path} again`, () =>

@@ -43,10 +43,12 @@ const removals = new Map<string, Promise<void>>();
 /** How long after a removal its page has been left, in ms. */
 const LEFT_AFTER_MS = 1_000;
 
+const isAbout = (id: string, queryKey: readonly unknown[]) => JSON.stringify(queryKey).includes(id);
+
 /** Removes a receiver. Meanwhile nothing of it is read: it would not be found. */
 export function useRemoval(id: string, onRemoved: () => void) {
   const queries = useQueryClient();
-  const isOf = ({ queryKey }: Pick<Query, 'queryKey'>) => JSON.stringify(queryKey).includes(id);
+  const isOf = ({ queryKey }: Query) => isAbout(id, queryKey);
   return useMutation({
     mutationFn: async () => {
       const stopped = queries.cancelQueries({ predicate: isOf });
@@ -75,8 +77,7 @@ export function useRemoval(id: string, onRemoved: () => void) {
 
 /** Reads. What is of a receiver that is being removed waits for the end of that, and is not read if nobody wants it then. */
 export const readUnlessLeaving: QueryPersister = async (read, context) => {
-  const key = JSON.stringify(context.queryKey);
-  const removal = [...removals].find(([id]) => key.includes(id))?.[1];
+  const removal = [...removals].find(([id]) => isAbout(id, context.queryKey))?.[1];
   if (removal) {
     const { signal } = context;
     await removal;
